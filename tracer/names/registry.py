@@ -1,0 +1,88 @@
+"""All grammars, and the one door to them: a name in, a DecodedName out, never an exception for any text.
+
+Adding a grammar: one file beside this one, one entry in GRAMMARS, one folder of cases under tests/data/names/.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from tracer.errors import NameSyntaxError
+from tracer.model.kernel import DecodedName, GemmView, Unparsed
+from tracer.names import itanium, noise
+from tracer.names.aiter_ck import AiterCk
+from tracer.names.base import NO_CONTEXT, Context, Grammar
+
+GRAMMARS: tuple[Grammar, ...] = (AiterCk(),)
+
+_INDEX_LENGTH = 4
+_BY_NAME = {g.name: g for g in GRAMMARS}
+
+
+@cache
+def _candidates(head: str) -> tuple[Grammar, ...]:
+    """The grammars that a name beginning with `head` (its first characters) may belong to, in registry order."""
+    return tuple(
+        g
+        for g in GRAMMARS
+        if not g.prefixes or any(p.startswith(head) if len(head) < len(p) else head.startswith(p) for p in g.prefixes)
+    )
+
+
+def grammar_of(name: str) -> Grammar | None:
+    """The grammar that claims a clean, demangled name."""
+    for grammar in _candidates(name[:_INDEX_LENGTH]):
+        if grammar.accepts(name):
+            return grammar
+    return None
+
+
+def _read(name: str, context: Context) -> DecodedName:
+    grammar = grammar_of(name)
+    if grammar is None:
+        return DecodedName(name, name)
+    try:
+        return grammar.decode(name, context)
+    except NameSyntaxError as error:
+        rest = Unparsed(name[error.start :], error.start, error.expected)
+        note = f"looks like {grammar.name}, but is not a name of it: {error.message}"
+        return DecodedName(name, name, unparsed=(rest,), notes=(note,))
+
+
+def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
+    """Reads one kernel name, instance name or symbol, through profiler noise and C++ mangling.
+
+    Args:
+        text: the name as it stands in a trace, a CSV or a symbol table.
+        context: facts that settle what the name alone leaves open.
+
+    Returns:
+        The answer; `family` is None for a name that no grammar claims. Never raises for any text.
+    """
+    cleaned = noise.clean(text)
+    name = cleaned.name
+    demangle = None
+    spelled = name
+    notes = cleaned.notes
+    if itanium.is_mangled(name):
+        plain = itanium.demangle(name)
+        demangle = "failed" if plain is None else "ok"
+        spelled = plain or itanium.unwrap_wrong_length(name) or name
+    answer = _read(spelled, context)
+    if text == spelled and not notes and demangle is None:
+        return answer
+    return msgspec.structs.replace(answer, text=text, notes=notes + answer.notes, demangle=demangle)
+
+
+def format_name(decoded: DecodedName) -> str:
+    """Writes the name that a decoded name's family and fields describe. Raises ValueError where there is no formal grammar."""
+    if decoded.grammar is None or decoded.family is None:
+        raise ValueError(f"no grammar claims {decoded.text!r}")
+    return _BY_NAME[decoded.grammar].format(decoded.family, decoded.fields)
+
+
+def view(decoded: DecodedName) -> GemmView | None:
+    """The common GEMM view of a decoded name; None when it is not GEMM-like or unknown."""
+    return _BY_NAME[decoded.grammar].view(decoded) if decoded.grammar else None
