@@ -1,0 +1,179 @@
+"""Which line led to which kernel: places in source, hops of the chain, and the tuned-config look-up behind a choice."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+
+from tracer.model.evidence import Evidence
+
+
+class Layer(enum.StrEnum):
+    """The layers a hop can stand in, outermost first."""
+
+    PYTHON = "python"  #: a Python frame of the library
+    TUNED_CONFIG = "tuned_config"  #: the row of a tuned CSV or JSON, or the default that stands in for it
+    JIT = "jit"  #: compile_ops, torch guard, get_module, Triton's JITFunction.run
+    REGISTERED_OP = "registered_op"  #: a torch.library op (aiter::..., aten::...)
+    BINDING = "binding"  #: pybind macro or ctypes symbol
+    CPP = "cpp"  #: the C++ function that is called
+    DISPATCH = "dispatch"  #: the C++ (or Python) choice among instances
+    INSTANCE = "instance"  #: one concrete specialisation
+    KERNEL = "kernel"  #: the device function or code object
+    LAUNCH = "launch"  #: the runtime call that started it
+
+
+class SourceRef(msgspec.Struct, frozen=True):
+    """A place in source.
+
+    Attributes:
+        file: path relative to its tree, with forward slashes (`aiter/ops/gemm_op_a8w8.py`, `csrc/...`).
+        line: 1-based line, or None for a whole file.
+        tree: which tree the path is relative to: "aiter", "torch", "triton", "ck", "user", ...; None when not known.
+        end_line: last line of the cited range, or None.
+        permalink: address of the same place in a public repository at a known commit or version, or None.
+    """
+
+    file: str
+    line: int | None = None
+    tree: str | None = None
+    end_line: int | None = None
+    permalink: str | None = None
+
+
+class Hop(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the chain from Python to the kernel.
+
+    Attributes:
+        layer: where in the chain it stands.
+        name: function, macro, instance, file or symbol.
+        source: the place, or None.
+        evidence: how it is known.
+        reason: why it is only inferred, assumed or unresolved; else None.
+        note: one more sentence for the reader (a condition, an assumption), or None.
+        candidates: what else it could be, when the choice depends on what can't be known here.
+    """
+
+    layer: Layer
+    name: str
+    source: SourceRef | None = None
+    evidence: Evidence
+    reason: str | None = None
+    note: str | None = None
+    candidates: tuple[str, ...] = ()
+
+
+class TunedStatus(enum.StrEnum):
+    """What a look-up in the tuned configs gave."""
+
+    EXACT = "exact"
+    PADDED_FINE = "padded_fine"
+    PADDED_COARSE = "padded_coarse"
+    MISS = "miss"
+
+
+class MissReason(enum.StrEnum):
+    """Why a look-up missed, most specific first."""
+
+    DROPPED_BY_MERGE = "dropped_by_merge"  #: a shipped row for exactly this key was lost in aiter's own merge
+    NOT_COMPILED_IN = "not_compiled_in"  #: a row exists but names an instance that is not built
+    FILE_EMPTY = "file_empty"  #: the merged file has no rows
+    FILE_MISSING = "file_missing"  #: the file that the environment names does not exist
+    GFX_DIFFERS = "gfx_differs"  #: rows for this shape exist, for another architecture
+    CU_NUM_DIFFERS = "cu_num_differs"  #: rows for this shape exist, for another CU count
+    DTYPE_DIFFERS = "dtype_differs"  #: rows for this shape exist, for another dtype
+    M_DIFFERS = "m_differs"  #: rows for this N and K exist, but for no M that padding reaches
+    NO_SUCH_NK = "no_such_nk"  #: no row has this N and K
+    NOT_CONSULTED = "not_consulted"  #: this path never looks at a tuned config
+
+
+class CsvRow(msgspec.Struct, frozen=True):
+    """A row of a tuned CSV, where it stands.
+
+    Attributes:
+        file: the shipped CSV, relative to its tree.
+        line: 1-based line in that file.
+        values: column -> text, as it stands in the file.
+    """
+
+    file: str
+    line: int
+    values: dict[str, str]
+
+
+class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
+    """One look-up in aiter's tuned configs, with everything that decided it.
+
+    Attributes:
+        status: exact, padded_fine, padded_coarse or miss.
+        reason: for a miss, why; else None.
+        key: the columns looked up and their values (`{"cu_num": "304", "M": "128", ...}`).
+        padded_m: the M of the row that was hit; None for a miss.
+        row: the row that was hit, where it stands in a shipped file.
+        lost_row: for dropped_by_merge, the row that was lost.
+        kept_row: for dropped_by_merge, the row that aiter's merge kept in its place.
+        nearest: other rows of the same N and K, closest M first (at most five).
+        files: the CSVs that were merged, in order, relative to their tree.
+        environment: the environment variables that decide the files, and their values (None = not set).
+        recorded_us: the tuner's own time in the row, in µs; quoted, not measured here.
+        untuned_row: the line to append to the untuned CSV so that the tuner covers this shape.
+    """
+
+    status: TunedStatus
+    reason: MissReason | None = None
+    key: dict[str, str] = {}
+    padded_m: int | None = None
+    row: CsvRow | None = None
+    lost_row: CsvRow | None = None
+    kept_row: CsvRow | None = None
+    nearest: tuple[CsvRow, ...] = ()
+    files: tuple[str, ...] = ()
+    environment: dict[str, str | None] = {}
+    recorded_us: float | None = None
+    untuned_row: str | None = None
+
+
+class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
+    """What a library's own rules choose for one call across the JIT boundary.
+
+    Attributes:
+        boundary: id of the BoundaryCall it belongs to.
+        instance: the chosen instance's name; None when it can't be known here (then `candidates` says which).
+        tuned: the look-up behind the choice, or None where the path consults no tuned config.
+        hops: from the binding to the kernel's own source.
+        not_in_name: values of the instance that the source states and its name does not print.
+        assumption: what must hold for the choice to be the one made on the target.
+        candidates: instances it could be.
+        core_flow: the kernel's structure as steps with places; empty when not established.
+        parameters: launch values known from source: block size, LDS bytes, ... with names in the field's words.
+        symbols: the kernel symbols that the instance compiles to, the one that runs first, when known.
+    """
+
+    boundary: int | None = None
+    instance: str | None = None
+    tuned: TunedLookup | None = None
+    hops: tuple[Hop, ...] = ()
+    not_in_name: dict[str, Any] = {}
+    assumption: str | None = None
+    candidates: tuple[str, ...] = ()
+    core_flow: tuple[FlowStep, ...] = ()
+    parameters: dict[str, Any] = {}
+    symbols: tuple[str, ...] = ()
+
+
+class FlowStep(msgspec.Struct, frozen=True):
+    """One step of a kernel's core flow.
+
+    Attributes:
+        kind: "load", "scale", "mfma", "dot", "loop", "epilogue", "store", "atomic", ...
+        text: one sentence, English.
+        source: the line it cites.
+        shared: whether the list is the same for a whole family of instances.
+    """
+
+    kind: str
+    text: str
+    source: SourceRef | None = None
+    shared: bool = False

@@ -1,0 +1,29 @@
+"""Every op that ktrace knows by name: a name in, the Op out, or an error that offers the nearest names."""
+
+from __future__ import annotations
+
+import difflib
+
+from tracer.errors import UsageError
+from tracer.ops.base import Op
+from tracer.ops.gemm import GemmA8W8Blockscale, QuantGemmA8W8Blockscale, QuantPer1x128
+
+OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale())
+
+_BY_NAME = {op.name: op for op in OPS}
+
+
+def get_op(name: str) -> Op:
+    """The op called `name`.
+
+    Raises:
+        UsageError: there is none; the nearest names are offered.
+    """
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.5)
+    raise UsageError(
+        f"there is no op called {name!r}",
+        expected="one of " + ", ".join(near) if near else "one of the ops that `ktrace ops` lists",
+        hint="`ktrace ops` lists them all; any importable callable works as pkg.mod:fn",
+    )

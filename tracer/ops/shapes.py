@@ -1,0 +1,95 @@
+"""Shapes as people type them: `128,1536,7168`, `M=128,N=1536,K=7168`, or `@shapes.csv`; text in, named extents out."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from tracer.errors import UsageError
+from tracer.ops.base import Op
+
+
+def _number(op: Op, text: str, whole: str) -> int:
+    try:
+        return int(text.strip())
+    except ValueError:
+        raise UsageError(
+            f"{op.name}: {text.strip()!r} in the shape {whole!r} is not a whole number",
+            expected=f"{len(op.dims)} whole numbers for {','.join(d.name for d in op.dims)}",
+        ) from None
+
+
+def parse_shape(op: Op, text: str) -> dict[str, int]:
+    """Reads one shape for `op` and checks it.
+
+    Raises:
+        UsageError: wrong number of values, not a number, unknown or repeated name, or refused by the op.
+    """
+    names = [dim.name for dim in op.dims]
+    parts = (
+        [part for part in text.replace("x", ",").replace("X", ",").split(",")] if "=" not in text else text.split(",")
+    )
+    if "=" in text:
+        given: dict[str, int] = {}
+        for part in parts:
+            name, _, value = part.partition("=")
+            name = name.strip()
+            known = {n.lower(): n for n in names}
+            if name.lower() not in known or known[name.lower()] in given:
+                raise UsageError(
+                    f"{op.name}: {name!r} in the shape {text!r} is unknown or stands twice",
+                    expected=f"each of {','.join(names)} once",
+                )
+            given[known[name.lower()]] = _number(op, value, text)
+        shape = {n: given[n] for n in names if n in given}
+        if len(shape) != len(names):
+            missing = ", ".join(n for n in names if n not in given)
+            raise UsageError(
+                f"{op.name}: the shape {text!r} lacks {missing}", expected=f"each of {','.join(names)} once"
+            )
+    else:
+        if len(parts) != len(names):
+            raise UsageError(
+                f"{op.name}: the shape {text!r} has {len(parts)} values",
+                expected=f"{len(names)} values: {','.join(names)}",
+                hint=f"for example --shape {','.join(str(128 * (i + 1)) for i in range(len(names)))}",
+            )
+        shape = {name: _number(op, part, text) for name, part in zip(names, parts, strict=True)}
+    op.check(shape)
+    return shape
+
+
+def read_shapes(op: Op, texts: Iterable[str]) -> list[dict[str, int]]:
+    """Reads every shape of a command line; `@file.csv` stands for the rows of a CSV with a column for each dimension.
+
+    Raises:
+        UsageError: as parse_shape, or the file can't be read, or lacks a column; names file and line.
+    """
+    shapes = []
+    for text in texts:
+        if not text.startswith("@"):
+            shapes.append(parse_shape(op, text))
+            continue
+        path = Path(text[1:])
+        try:
+            content = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"the shapes file {path} can't be read: {error}", expected="a CSV file") from None
+        rows = csv.DictReader(content.splitlines())
+        columns = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
+        missing = [d.name for d in op.dims if d.name.lower() not in columns]
+        if missing:
+            raise UsageError(
+                f"the shapes file {path} lacks the column {', '.join(missing)}",
+                expected=f"a header with the columns {','.join(d.name for d in op.dims)}",
+            )
+        for row in rows:
+            values = ",".join(f"{d.name}={row[columns[d.name.lower()]] or ''}" for d in op.dims)
+            try:
+                shapes.append(parse_shape(op, values))
+            except UsageError as error:
+                raise UsageError(f"{path}:{rows.line_num}: {error.message}", expected=error.expected) from None
+    if not shapes:
+        raise UsageError(f"{op.name}: no shape was given", expected=f"--shape {','.join(d.name for d in op.dims)}")
+    return shapes
