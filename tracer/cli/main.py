@@ -1,0 +1,108 @@
+"""The command line: `ktrace VERB ...`, and `ktrace OP ...` as the short form of `ktrace run OP ...`.
+
+A verb is a module beside this one that holds a click command called `command`; it is imported only when it is asked for,
+so that `ktrace decode` stays as quick as an interpreter start.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from tracer.errors import KtraceError
+
+#: verb -> one line for --help; the module tracer.cli.<verb> holds it
+VERBS = {
+    "run": "Run (or dry-run) an op, follow it to its kernel, and write its page.",
+    "render": "Write pages again from stored records.",
+    "decode": "Read kernel names, instance names or symbols into typed fields.",
+    "site": "Make, build or serve the site of pages.",
+    "ops": "List the ops that ktrace can run.",
+    "devices": "List the devices ktrace knows, with the source of every figure.",
+    "doctor": "Say what this machine can do, and what is missing.",
+}
+
+
+class Verbs(click.Group):
+    """Loads verbs lazily and takes an op's name as the short form of `run`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order of the help text."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports the module of a verb."""
+        if cmd_name not in VERBS:
+            return None
+        command = importlib.import_module(f"tracer.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Turns `OP ...` into `run OP ...`."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list of verbs without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ktrace", prog_name="ktrace")
+def cli() -> None:
+    """Which line of Python ends in which GPU kernel, what its name says, how fast it could be, and why it was chosen.
+
+    ktrace OP --shape ... is short for ktrace run OP --shape ...
+    """
+
+
+def _fail(error: KtraceError) -> int:
+    click.echo(f"ktrace: error: {error.message}", err=True)
+    if error.expected:
+        click.echo(f"  expected: {error.expected}", err=True)
+    if error.hint:
+        click.echo(f"  next step: {error.hint}", err=True)
+    return error.exit_code
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Runs the command line and leaves with its exit code: 0 done, 1 failed, 2 wrong usage, 3 a gate did not hold.
+
+    `--debug` anywhere on the line shows tracebacks.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in args or bool(os.environ.get("KTRACE_DEBUG"))
+    args = [a for a in args if a != "--debug"]
+    try:
+        code = cli.main(args=args, prog_name="ktrace", standalone_mode=False)
+    except KtraceError as error:
+        if debug:
+            raise
+        code = _fail(error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = 2
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("ktrace: stopped", err=True)
+        code = 130
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader is gone; nothing more can be said to it
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the last door: no traceback reaches a user who did not ask for it
+        if debug:
+            raise
+        click.echo(f"ktrace: internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("  next step: run it again with --debug and report what it prints", err=True)
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
