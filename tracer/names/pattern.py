@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from tracer.model.kernel import DecodedName, FieldValue, Unparsed
 
-NUMBER = r"(?:0|[1-9][0-9]*)"
+#: a decimal number without leading zeros; 18 digits at most, so that no text makes int() refuse it
+NUMBER = r"(?:0|[1-9][0-9]{0,17})"
 
 
 class _NotStated:
@@ -53,9 +55,14 @@ class Part:
         self.captures = tuple(captures)
         self.write = write
         self.expected = expected
-        self.compiled = re.compile(regex)
-        if self.compiled.groups != len(self.captures):
-            raise ValueError(f"part {expected!r} has {self.compiled.groups} groups for {len(self.captures)} fields")
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression, compiled when first asked for: importing all grammars compiles nothing."""
+        compiled = re.compile(self.regex)
+        if compiled.groups != len(self.captures):
+            raise ValueError(f"part {self.expected!r} has {compiled.groups} groups for {len(self.captures)} fields")
+        return compiled
 
     def __add__(self, other: Part) -> Part:
         return seq(self, other)
@@ -145,9 +152,16 @@ def text(key: str, regex: str) -> Part:
     return Part(f"({regex})", ((key, str),), write, f"text ({key})")
 
 
-def flag(key: str, token: str, absent: str = "", present_value: FieldValue = True, absent_value: FieldValue = False) -> Part:
+def flag(
+    key: str, token: str, absent: str = "", present_value: FieldValue = True, absent_value: FieldValue = False
+) -> Part:
     """A token that is there or not; the absent spelling may be a token too (`_mask` / `_nmask`)."""
     return choice(key, {token: present_value, absent: absent_value})
+
+
+def also(key: str, regex: str, convert: Callable[[str], FieldValue]) -> Part:
+    """A second field stated by the token that follows: looks at its text (`regex`, no groups) and prints nothing."""
+    return Part(f"(?=({regex}))", ((key, convert),), lambda fields: "", f"text ({key})")
 
 
 def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
@@ -165,7 +179,9 @@ def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
 
     def write(fields: Mapping[str, FieldValue]) -> str:
         left_out = all(
-            (fields[k] == stated[k] and type(fields[k]) is type(stated[k])) if k in stated and k in fields else k not in fields and k not in stated
+            (fields[k] == stated[k] and type(fields[k]) is type(stated[k]))
+            if k in stated and k in fields
+            else k not in fields and k not in stated
             for k in keys
         )
         return "" if left_out else part.write(fields)
@@ -203,12 +219,11 @@ class Pattern:
         if len(set(self.keys)) != len(self.keys):
             raise ValueError(f"{family}: a key stands twice in {self.keys}")
         self._converts = tuple((i, key, convert) for i, (key, convert) in enumerate(whole.captures))
-        self._match = re.compile(whole.regex).fullmatch
-        self._write = whole.write
+        self._whole = whole
 
     def match(self, name: str, grammar: str) -> DecodedName | None:
         """Reads a whole, well-formed name; None when it is not one."""
-        m = self._match(name)
+        m = self._whole.compiled.fullmatch(name)
         if m is None:
             return None
         groups = m.groups()
@@ -255,6 +270,10 @@ class Pattern:
                 fields[key] = value
                 spans[key] = span if span[0] >= 0 else (m.start(), m.start())
             at = m.end()
+        if at < len(name) or reason != "nothing more":
+            # whether a token is left out just before the break is not known
+            for key in [k for k, span in spans.items() if span == (at, at)]:
+                del fields[key], spans[key]
         rest = (Unparsed(name[at:], at, f"expected {reason}"),) if at < len(name) or reason != "nothing more" else ()
         for key, value in self.constants.items():
             fields[key] = value
@@ -269,4 +288,4 @@ class Pattern:
         for key, value in self.constants.items():
             if fields.get(key, value) != value:
                 raise ValueError(f"{self.family}: {key} is always {value!r}, not {fields[key]!r}")
-        return self._write(fields)
+        return self._whole.write(fields)
