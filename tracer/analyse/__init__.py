@@ -1,0 +1,1 @@
+"""Work, roofline, implications and shape patterns: pure arithmetic on a record."""

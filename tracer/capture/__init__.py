@@ -1,0 +1,1 @@
+"""Runs an op, live or dry, under hooks, and returns records; the only package that runs library code."""

@@ -1,7 +1,7 @@
 """The command line: `ktrace VERB ...`, and `ktrace OP ...` as the short form of `ktrace run OP ...`.
 
-A verb is a module beside this one that holds a click command called `command`; it is imported only when it is asked for,
-so that `ktrace decode` stays as quick as an interpreter start.
+A verb is a module beside this one that holds a click command called `command`; it is imported only when it is asked
+for, so that `ktrace decode` stays as quick as an interpreter start.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader is gone; nothing more can be said to it
         code = 0
-    except Exception as error:  # noqa: BLE001 - the last door: no traceback reaches a user who did not ask for it
+    except Exception as error:  # the last door: no traceback reaches a user who did not ask for it
         if debug:
             raise
         click.echo(f"ktrace: internal error: {type(error).__name__}: {error}", err=True)

@@ -1,0 +1,1 @@
+"""Built modules and code objects: targets, kernels and their resources."""

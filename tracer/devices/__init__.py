@@ -1,0 +1,1 @@
+"""Devices: peaks, caches and limits, each figure with its source."""

@@ -1,0 +1,1 @@
+"""Traces that somebody else recorded: one reader a format, one record model."""

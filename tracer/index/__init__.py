@@ -1,0 +1,1 @@
+"""The static index of aiter's Python and C++ sources."""

@@ -1,0 +1,1 @@
+"""The typed record and what is said about it: plain frozen values that know nobody else."""

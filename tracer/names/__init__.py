@@ -1,0 +1,1 @@
+"""Kernel-name grammars: a name in, typed fields with spans out; pure."""

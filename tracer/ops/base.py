@@ -1,4 +1,4 @@
-"""What an op is to ktrace: the shape it takes, the options it has, how its inputs are made, how it is called, what work it does.
+"""What an op is to ktrace: its shape and options, how its inputs are made, how it is called, what work it does.
 
 Implementations stand beside this module, one file an op family; the registry imports them. torch, Triton and aiter are
 imported inside `inputs` and `call` only, which nothing but `capture` runs.

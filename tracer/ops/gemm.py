@@ -27,7 +27,7 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def blockscale_work(m: int, n: int, k: int, out_width: int) -> Work:
-    """2MNK operations on fp8 matrix units; MK + NK + 4M ceil(K/128) + 4 ceil(N/128) ceil(K/128) + out_width MN bytes."""
+    """2MNK on fp8 matrix units; MK + NK + 4M ceil(K/128) + 4 ceil(N/128) ceil(K/128) + out_width MN bytes."""
     kb, nb = ceil_div(k, 128), ceil_div(n, 128)
     items = (("x", m * k), ("w", n * k), ("x_scale", 4 * m * kb), ("w_scale", 4 * nb * kb), ("out", out_width * m * n))
     return Work(
@@ -42,7 +42,7 @@ def blockscale_work(m: int, n: int, k: int, out_width: int) -> Work:
 
 
 def quant_work(m: int, k: int) -> Work:
-    """About 3MK vector operations (absolute maximum, scale, convert); 2MK + MK + 4M ceil(K/128) bytes from bf16 to fp8."""
+    """About 3MK vector operations (maximum, scale, convert); 2MK + MK + 4M ceil(K/128) bytes, bf16 to fp8."""
     items = (("x", 2 * m * k), ("x_q", m * k), ("x_scale", 4 * m * ceil_div(k, 128)))
     return Work(
         flops=3 * m * k,

@@ -7,8 +7,9 @@ import difflib
 from tracer.errors import UsageError
 from tracer.ops.base import Op
 from tracer.ops.gemm import GemmA8W8Blockscale, QuantGemmA8W8Blockscale, QuantPer1x128
+from tracer.ops.torch_gemm import TorchLinear, TorchMm
 
-OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale())
+OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale(), TorchMm(), TorchLinear())
 
 _BY_NAME = {op.name: op for op in OPS}
 

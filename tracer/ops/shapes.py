@@ -27,9 +27,7 @@ def parse_shape(op: Op, text: str) -> dict[str, int]:
         UsageError: wrong number of values, not a number, unknown or repeated name, or refused by the op.
     """
     names = [dim.name for dim in op.dims]
-    parts = (
-        [part for part in text.replace("x", ",").replace("X", ",").split(",")] if "=" not in text else text.split(",")
-    )
+    parts = text.replace("x", ",").replace("X", ",").split(",") if "=" not in text else text.split(",")
     if "=" in text:
         given: dict[str, int] = {}
         for part in parts:

@@ -1,0 +1,1 @@
+"""Reports in, pages and the site out."""
