@@ -1,4 +1,4 @@
-"""Records on disk: a record in, a JSON file out, and back; old versions still load, and no half-written file is ever left."""
+"""Records on disk: a record in, a JSON file out, and back; old versions load, and no half-written file is ever left."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The record: what one call of an op (or one stretch of a trace) showed, whoever collected it.
 
-A dry run, a live run and an imported trace fill the same `CaptureRecord`. It holds facts only; names are decoded, ceilings
-computed and pages written from it again at any time, on any machine. Field by field: docs/record.md.
+A dry run, a live run and an imported trace fill the same `CaptureRecord`. It holds facts only; names are decoded,
+ceilings computed and pages written from it again at any time, on any machine. Field by field: docs/record.md.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Argument(msgspec.Struct, frozen=True):
         name: the parameter's name, or its position as text.
         kind: what sort of value it was.
         type: the type's qualified name.
-        value: scalars as they are, an enum as "QuantType.per_1x128 (=3)", a dtype as its name, the length of a sequence or
-            mapping; None for tensors and objects.
+        value: scalars as they are, an enum as "QuantType.per_1x128 (=3)", a dtype as its name, the length of a sequence
+            or mapping; None for tensors and objects.
         tensor: for a tensor.
         items: the first items of a sequence (at most eight).
     """
@@ -114,8 +114,9 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
         module: JIT module ("module_gemm_a8w8_blockscale"); function: the function loaded from it.
         binding: pybind or ctypes.
         arguments: what was passed.
-        answered: "true" (a port of the host function answered as the original does), "output" (the output argument was
-            returned, nothing computed), "invented" (values steer later Python and were made up; see `invented`), or "ran".
+        answered: "true" (a port of the host function answered as the original does), "output" (the output argument
+            was returned, nothing computed), "invented" (values steer later Python and were made up; see `invented`), or
+            "ran".
         invented: what was made up, or None.
         at_ns: when, nanoseconds since the epoch.
     """
@@ -300,7 +301,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         compute_units: CUs (SMs), or None.
         wave_size: lanes of a wave (warp).
         device: the device's key in ktrace's tables ("MI300X"), or None.
-        device_evidence: observed (it is there), stated (--device, a trace says so), assumed (the default of the target).
+        device_evidence: observed (it is there), stated (--device, a trace says so), assumed (the target's default).
         device_name: the name the runtime or trace gave, as it came.
         memory_bytes: what the runtime or trace stated.
     """
@@ -396,8 +397,8 @@ class TraceOrigin(msgspec.Struct, frozen=True, kw_only=True):
 class CaptureRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One call of an op, or one stretch of a trace, with everything that was seen of it.
 
-    `recorded_at` is UTC in ISO form. `dispatches` hold what the library's own rules choose, resolved where the library's
-    tree was at hand; everything else is what a collector saw.
+    `recorded_at` is UTC in ISO form. `dispatches` hold what the library's own rules choose, resolved where the
+    library's tree was at hand; everything else is what a collector saw.
     """
 
     schema_version: int = SCHEMA_VERSION

@@ -1,7 +1,7 @@
 """What a kernel name states: in comes nothing (plain values), out come the types every grammar answers with.
 
-A field of a `DecodedName` is *stated* by the name: its text, or by a token that the name leaves out. Values that only the
-source knows never stand here.
+A field of a `DecodedName` is *stated* by the name: its text, or by a token that the name leaves out. Values that only
+the source knows never stand here.
 """
 
 from __future__ import annotations

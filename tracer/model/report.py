@@ -1,4 +1,4 @@
-"""The report: one record with everything that was decoded, resolved and analysed about it; what a page is written from."""
+"""The report: one record with all that was decoded, resolved and analysed about it; what a page is written from."""
 
 from __future__ import annotations
 

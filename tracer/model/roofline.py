@@ -1,4 +1,4 @@
-"""Work, ceilings and the roofline point: counts from a formula, limits from a device file, and what follows from both."""
+"""Work, ceilings and the roofline point: counts from a formula, limits from a device file, and what follows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class RooflinePoint(msgspec.Struct, frozen=True, kw_only=True):
         compute, memory: the two ceilings.
         compute_us, memory_us: least time by each; floor_us: the larger; None when a ceiling is unknown.
         bound: which one that is.
-        measured_us: the time it is held against, measured_how names it ("graph median", "trace", "tuner's CSV"); None if none.
+        measured_us: the time it is held against; measured_how names it ("graph median", "trace", "tuner's CSV").
         share: floor_us / measured_us; over 1 is flagged in `note`, never clipped.
     """
 
