@@ -1,0 +1,89 @@
+"""The objects that `ktrace run --json` prints: a report in, the documented object out. The schema is docs/json.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer.model.report import KernelReport, Report
+from tracer.model.source import Hop, TunedLookup
+
+
+def _hop(hop: Hop) -> dict[str, Any]:
+    return {
+        "layer": hop.layer,
+        "name": hop.name,
+        "file": hop.source.file if hop.source else None,
+        "line": hop.source.line if hop.source else None,
+        "evidence": hop.evidence,
+        "reason": hop.reason,
+    }
+
+
+def _tuned(tuned: TunedLookup | None) -> dict[str, Any] | None:
+    if tuned is None:
+        return None
+    shown = tuned.row or tuned.lost_row
+    return {
+        "status": tuned.status,
+        "reason": tuned.reason,
+        "padded_m": tuned.padded_m,
+        "row": shown.values if shown else None,
+        "file": shown.file if shown else None,
+        "line": shown.line if shown else None,
+    }
+
+
+def _launch(kernel: KernelReport) -> dict[str, Any]:
+    decoded = kernel.instance_decoded or kernel.decoded
+    launch = kernel.launch
+    return {
+        "kernel": launch.kernel,
+        "instance": launch.instance,
+        "family": decoded.family if decoded else None,
+        "fields": decoded.fields if decoded and decoded.family else None,
+        "grid": launch.grid,
+        "block": launch.block,
+        "lds_bytes": launch.resources.lds_bytes,
+        "evidence": launch.evidence,
+    }
+
+
+def run_answer(report: Report, *, page: str | None, record: str | None) -> dict[str, Any]:
+    """One object a call.
+
+    Args:
+        report: what is known about the call.
+        page: path of the page, or None when none was written.
+        record: path of the stored record, or None.
+
+    Returns:
+        The object of docs/json.md; None where something is not known.
+    """
+    captured = report.record
+    kernels = [kernel for path in report.paths for kernel in path.kernels]
+    tuned = [k.dispatch.tuned for k in kernels if k.dispatch and k.dispatch.tuned]
+    roofline = report.roofline
+    return {
+        "op": captured.call.op,
+        "mode": captured.mode,
+        "target": captured.target.arch,
+        "cu_num": captured.target.compute_units,
+        "device": captured.target.device,
+        "shape": captured.call.shape,
+        "page": page,
+        "record": record,
+        "tuned": _tuned(tuned[0]) if tuned else None,
+        "launches": [_launch(kernel) for kernel in kernels],
+        "hops": [_hop(hop) for path in report.paths for hop in path.hops],
+        "roofline": None
+        if roofline is None
+        else {
+            "device": roofline.device,
+            "flops": roofline.work.flops,
+            "bytes": roofline.work.bytes_moved,
+            "bound": roofline.bound,
+            "us": roofline.floor_us,
+        },
+        "exception": None if captured.exception is None else f"{captured.exception.type}: {captured.exception.message}",
+        "warnings": list(captured.warnings),
+    }
