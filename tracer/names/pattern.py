@@ -1,7 +1,8 @@
 """A name's grammar as a value: one list of parts gives the reader, the spans and the writer.
 
-Parts compile to one regular expression, so a well-formed name is read by a single match. A name that breaks is read part by
-part, and what follows the break is kept as unparsed. `format` walks the same parts, so reading and writing can't drift apart.
+Parts compile to one regular expression, so a well-formed name is read by a single match. A name that breaks is read
+part by part, and what follows the break is kept as unparsed. `format` walks the same parts, so reading and writing
+can't drift apart.
 
     PATTERN = Pattern(
         "aiter_ck_example",
@@ -14,6 +15,7 @@ part, and what follows the break is kept as unparsed. `format` walks the same pa
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -30,6 +32,7 @@ class _NotStated:
 
 
 NOT_STATED = _NotStated()
+_group_numbers = itertools.count()
 
 
 class Part:
@@ -82,7 +85,7 @@ def _write_int(value: Any, key: str) -> str:
 
 def lit(text: str) -> Part:
     """Literal text without a field."""
-    return Part(re.escape(text), (), lambda fields: text, repr(text))
+    return Part(re.escape(text), (), lambda _: text, repr(text))
 
 
 def num(key: str) -> Part:
@@ -93,6 +96,16 @@ def num(key: str) -> Part:
 def nums(keys: Sequence[str], sep: str = "x") -> Part:
     """Several numbers with a separator, one field each."""
     return seq(*[part for i, key in enumerate(keys) for part in ([lit(sep)] if i else []) + [num(key)]])
+
+
+def groups(*parts: Part, sep: str = "_") -> Part:
+    """Parts joined by a separator."""
+    return seq(*[p for i, part in enumerate(parts) for p in ([lit(sep)] if i else []) + [part]])
+
+
+def followed_by(regex: str) -> Part:
+    """Prints nothing; stands where `regex` (no groups) comes next."""
+    return Part(f"(?={regex})", (), lambda _: "", f"{regex} next")
 
 
 def int_list(key: str, sep: str = "x", count: int | None = None) -> Part:
@@ -114,6 +127,24 @@ def int_list(key: str, sep: str = "x", count: int | None = None) -> Part:
     )
 
 
+def digits_list(key: str, sep: str = "x") -> Part:
+    """One number printed digit by digit, as a list of one: `1x6` is [16] (Python's "x".join(str(16)))."""
+    esc = re.escape(sep)
+
+    def write(fields: Mapping[str, FieldValue]) -> str:
+        values = _need(fields, key)
+        if not isinstance(values, (list, tuple)) or len(values) != 1:
+            raise ValueError(f"field {key!r} must be a list of one number, not {values!r}")
+        return sep.join(_write_int(values[0], key))
+
+    return Part(
+        f"(0|[1-9](?:{esc}[0-9]){{0,17}})",
+        ((key, lambda s: [int(s.replace(sep, ""))]),),
+        write,
+        f"digits joined by {sep!r} ({key})",
+    )
+
+
 def choice(key: str, values: Mapping[str, FieldValue]) -> Part:
     """One of several words; the field holds the mapped value. Values must be distinct, so that writing is possible."""
     words = sorted(values, key=len, reverse=True)
@@ -132,6 +163,16 @@ def choice(key: str, values: Mapping[str, FieldValue]) -> Part:
         write,
         f"one of {', '.join(sorted(values))} ({key})",
     )
+
+
+def bit(key: str) -> Part:
+    """A flag printed as 0 or 1."""
+    return choice(key, {"0": False, "1": True})
+
+
+def true_false(key: str) -> Part:
+    """A flag printed as Python prints it."""
+    return choice(key, {"True": True, "False": False})
 
 
 def words(key: str, *options: str) -> Part:
@@ -161,14 +202,41 @@ def flag(
 
 def also(key: str, regex: str, convert: Callable[[str], FieldValue]) -> Part:
     """A second field stated by the token that follows: looks at its text (`regex`, no groups) and prints nothing."""
-    return Part(f"(?=({regex}))", ((key, convert),), lambda fields: "", f"text ({key})")
+    return Part(f"(?=({regex}))", ((key, convert),), lambda _: "", f"text ({key})")
+
+
+def table(keys: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Part:
+    """One of several words that each state several fields at once; NOT_STATED where a word leaves a key open.
+
+    The longest word that fits is taken. Rows must differ in what they state, so that writing is possible.
+    """
+    tokens = sorted(rows, key=len, reverse=True)
+    group = f"t{next(_group_numbers)}"
+    same = "".join(f"(?=((?P={group})))" for _ in keys[1:])
+
+    def column(i: int) -> Callable[[str], FieldValue]:
+        return {token: row[i] for token, row in rows.items()}.__getitem__
+
+    def write(fields: Mapping[str, FieldValue]) -> str:
+        said = tuple(fields.get(key, NOT_STATED) for key in keys)
+        for token, row in rows.items():
+            if all(a is b or (a == b and type(a) is type(b)) for a, b in zip(said, row, strict=True)):
+                return token
+        raise ValueError(f"no word says {dict(zip(keys, said, strict=True))}")
+
+    return Part(
+        f"(?=(?P<{group}>{'|'.join(map(re.escape, tokens))})){same}(?P={group})",
+        [(key, column(i)) for i, key in enumerate(keys)],
+        write,
+        f"one of {', '.join(sorted(rows))} ({', '.join(keys)})",
+    )
 
 
 def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
     """A part that may be left out.
 
-    Leaving it out states `absent` (fields with an empty span); keys of the part that `absent` does not name are then not
-    stated at all. It is written when the fields say something else than its absence would.
+    Leaving it out states `absent` (fields with an empty span); keys of the part that `absent` does not name are then
+    not stated at all. It is written when the fields say something else than its absence would.
     """
     stated = dict(absent or {})
     keys = [key for key, _ in part.captures]
@@ -252,8 +320,15 @@ class Pattern:
                 result[key] = span
         return result
 
+    def read(self, name: str, grammar: str) -> DecodedName:
+        """Reads a well-formed name whole, a broken one part by part."""
+        return self.match(name, grammar) or self.repair(name, grammar)
+
     def repair(self, name: str, grammar: str) -> DecodedName:
-        """Reads a broken name part by part; what follows the first break is kept as unparsed."""
+        """Reads a broken name part by part; what follows the first break is kept as unparsed.
+
+        The token (between underscores) that breaks is kept whole, so that no half of it passes for a field.
+        """
         fields: dict[str, FieldValue] = {}
         spans: dict[str, tuple[int, int]] = {}
         at = 0
@@ -271,8 +346,11 @@ class Pattern:
                 spans[key] = span if span[0] >= 0 else (m.start(), m.start())
             at = m.end()
         if at < len(name) or reason != "nothing more":
-            # whether a token is left out just before the break is not known
-            for key in [k for k, span in spans.items() if span == (at, at)]:
+            # a token that breaks in its middle was misread from its start (a pair of numbers that has a third)
+            if at < len(name) and "_" not in name[at - 1 : at + 1]:
+                at = name.rfind("_", 0, at) + 1
+            # and whether a token is left out just before the break is not known
+            for key in [k for k, (start, end) in spans.items() if start >= at or end > at]:
                 del fields[key], spans[key]
         rest = (Unparsed(name[at:], at, f"expected {reason}"),) if at < len(name) or reason != "nothing more" else ()
         for key, value in self.constants.items():
