@@ -1,14 +1,14 @@
 """The errors ktrace raises on purpose, each with the exit code that the command line answers with.
 
-    KtraceError            exit 1: the work failed
-    |- UsageError          exit 2: the command was called wrongly (unknown op, bad shape, bad target)
-    |- GateError           exit 3: a gate that was asked for (--fail-on ...) did not hold
-    |- CaptureError        a run of the op could not be captured (child died, op raised before a record was made)
-    |- RecordError         a record file is truncated, of a newer schema, or no record at all
-    |- TraceError          a trace file from which nothing could be read
-    |- SourceTreeError     aiter (or another source tree) is missing, broken, or of an unknown layout
-    |- RenderError         a page or site could not be written
-    `- NameSyntaxError     a kernel name claims a grammar and breaks it (registry.decode turns it into an answer)
+KtraceError            exit 1: the work failed
+|- UsageError          exit 2: the command was called wrongly (unknown op, bad shape, bad target)
+|- GateError           exit 3: a gate that was asked for (--fail-on ...) did not hold
+|- CaptureError        a run of the op could not be captured (child died, op raised before a record was made)
+|- RecordError         a record file is truncated, of a newer schema, or no record at all
+|- TraceError          a trace file from which nothing could be read
+|- SourceTreeError     aiter (or another source tree) is missing, broken, or of an unknown layout
+|- RenderError         a page or site could not be written
+`- NameSyntaxError     a kernel name claims a grammar and breaks it (registry.decode turns it into an answer)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measures one op on a GPU, by graph replay and by single calls: a call and its input sets in, `Timing` values out.
 
-The protocol is docs/benchmark.md: never under a trace function, never under a profiler, inputs rotated over more bytes than
+The protocol is docs/benchmark.md: never under a trace function or a profiler, inputs rotated over more bytes than
 the last-level cache holds where memory allows, and every figure with its n, its spread and what it counted.
 """
 
@@ -66,7 +66,7 @@ def plan_graph(call_us: float, input_bytes: int, cache_bytes: int | None, free_b
 
 
 def cache_state(bytes_rotated: int, cache_bytes: int | None, copies: int) -> CacheState:
-    """Cold is shown by arithmetic: more bytes rotated than the last-level cache holds. What can't be shown is unproven."""
+    """Cold is shown by arithmetic: more bytes rotated than the last-level cache holds. Else unproven."""
     if cache_bytes is None:
         return CacheState.UNPROVEN
     if bytes_rotated > cache_bytes:
@@ -120,7 +120,7 @@ def time_graph(
     cache_bytes: int | None,
     call_us: float,
 ) -> Timing:
-    """Times calls inside one graph: three warm-ups, capture on a side stream, replays by do_bench, divided by the calls.
+    """Times calls inside one graph: three warm-ups, capture on a side stream, replays by do_bench over the calls.
 
     Args:
         make_inputs: makes one set of inputs.
@@ -169,7 +169,7 @@ def time_graph(
 
 
 def time_kernels(durations_us: Sequence[float], input_bytes: int, cache_bytes: int | None) -> Timing:
-    """The profiler's view: the sum of kernel durations of each profiled call, in µs, without the idle time between them."""
+    """The profiler's view: the sum of a call's kernel durations, in µs, without the idle time between them."""
     median, p20, p80 = summarise(durations_us)
     return Timing(
         method="profiler",

@@ -74,7 +74,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         id: position in call order, from 0, unique in the record.
         parent: id of the calling frame that was recorded, or None for the outermost.
         thread: id of the thread.
-        function: code name; qualname: qualified name (None where the trace does not state it).
+        function: code name.
+        qualname: qualified name; None where the trace does not state it.
         module: dotted module name, or None.
         source: file relative to its package's tree, and the line where the function is defined.
         call_line: the line **in the caller** where this call stands, or None.
@@ -111,7 +112,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: unique in the record.
         frame: id of the innermost recorded frame that made it.
-        module: JIT module ("module_gemm_a8w8_blockscale"); function: the function loaded from it.
+        module: JIT module ("module_gemm_a8w8_blockscale").
+        function: the function loaded from it.
         binding: pybind or ctypes.
         arguments: what was passed.
         answered: "true" (a port of the host function answered as the original does), "output" (the output argument
@@ -136,10 +138,12 @@ class CpuOp(msgspec.Struct, frozen=True, kw_only=True):
     """An operator that a profiler saw on the CPU (`aten::mm`, `aiter::rmsnorm2d_fwd`).
 
     Attributes:
-        id: unique in the record; parent: the enclosing operator's id.
+        id: unique in the record.
+        parent: the enclosing operator's id.
         name: as registered.
         inputs: tensor shapes and types, where the trace states them.
         external_id: the profiler's id, or None.
+        thread: id of the thread.
         start_ns, duration_us: when and how long on the CPU.
         frame: id of the innermost Python frame around it.
     """
@@ -156,7 +160,14 @@ class CpuOp(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
-    """The runtime call that started a launch (`hipLaunchKernel`, `cudaGraphLaunch`, ...)."""
+    """The runtime call that started a launch.
+
+    Attributes:
+        name: `hipLaunchKernel`, `cudaGraphLaunch`, ...
+        start_ns, duration_us: when, and how long on the CPU.
+        thread: id of the thread that made it.
+        correlation: the profiler's id that joins it to the kernel.
+    """
 
     name: str
     start_ns: int | None = None
@@ -169,7 +180,8 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
     """What one launch or compiled kernel takes of the machine. None means not known, zero means zero.
 
     Attributes:
-        vgprs, agprs, sgprs: registers of an AMD wave; registers: 32-bit registers of a CUDA thread.
+        vgprs, agprs, sgprs: vector, accumulation and scalar registers of an AMD wave.
+        registers: 32-bit registers of a CUDA thread.
         vgpr_spills, sgpr_spills: spilled registers.
         lds_bytes: LDS (shared memory) of one block, static and dynamic together, in bytes.
         scratch_bytes: private memory of one work-item, in bytes.
@@ -192,11 +204,14 @@ class CompiledKernel(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         target: "gfx942", "sm_90", ...
-        num_warps, num_stages: launch options of Triton; waves_per_eu and others under `options`.
+        num_warps, num_stages: launch options of Triton.
+        options: the other launch options (waves_per_eu, matrix_instr_nonkdim, ...).
         constexprs: compile-time arguments, in declaration order.
         keys: the kernel's own key list for its name (the `repr`'s), or None.
         source: where the kernel is defined.
-        isa_lines: lines of the assembly; binary_bytes: size of the code object.
+        isa_lines: lines of the assembly.
+        binary_bytes: size of the code object, in bytes.
+        instructions: mnemonic -> how often it stands in the assembly (matrix, memory and wait instructions).
     """
 
     target: str
@@ -218,7 +233,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
         id: unique in the record, in launch order.
         kernel: the kernel's name as seen, or None when only the instance is known.
         instance: the library's instance name, where one is known.
-        grid: blocks in x, y, z; grid_unit_seen: what the numbers counted where they were read.
+        grid: blocks in x, y, z.
+        grid_unit_seen: what the numbers counted where they were read.
         block: threads in x, y, z.
         cluster: thread-block cluster, where stated.
         resources: registers, LDS.
@@ -226,9 +242,13 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
         device, stream: where it ran.
         correlation: the profiler's id that joins it to the runtime call.
         runtime: the runtime call that started it.
-        cpu_op: id of the innermost CpuOp; frame: id of the innermost Python frame; boundary: id of the BoundaryCall.
+        cpu_op: id of the innermost CpuOp.
+        frame: id of the innermost Python frame.
+        boundary: id of the BoundaryCall behind it.
         graph_replay: whether a graph launch started it.
-        evidence: how the launch itself is known; frame_evidence: how its frame is known; reason: why not better.
+        evidence: how the launch itself is known.
+        frame_evidence: how its frame is known.
+        reason: why not better.
         compiled: for a kernel compiled here.
         count: launches that this entry stands for (imported summaries); 1 for a single one.
     """
@@ -272,9 +292,11 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         method: "graph", "eager" or "profiler".
         what: what n counts: "replay means", "calls", "kernel durations".
-        n: how many; median_us, p20_us, p80_us: of them, in µs a call.
+        n: how many.
+        median_us, p20_us, p80_us: of them, in µs a call.
         calls_per_graph: for "graph".
-        input_copies: sets of inputs that were rotated; bytes_rotated against cache_bytes decide `cache`.
+        input_copies: sets of inputs that were rotated.
+        bytes_rotated, cache_bytes: bytes of all sets, and of the last-level cache; together they decide `cache`.
         cache: cold, warm or unproven.
         fallback_reason: why "graph" was not possible, where it was asked for.
     """
@@ -319,7 +341,9 @@ class SourceTree(msgspec.Struct, frozen=True, kw_only=True):
     """A library whose code ran: the tree that SourceRef.file is relative to.
 
     Attributes:
-        name: "aiter", "torch", ...; version as the package states it; commit where known.
+        name: "aiter", "torch", ...
+        version: as the package states it.
+        commit: where known.
         layout: for aiter: "wheel" or "checkout".
         repository: web address of the public repository, for permalinks, or None.
     """
@@ -332,7 +356,14 @@ class SourceTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """Versions and settings that the result depends on; None means not there or not known."""
+    """Versions and settings that the result depends on; None means not there or not known.
+
+    Attributes:
+        ktrace, python, torch, triton, rocm, cuda, driver: versions.
+        platform: operating system and machine.
+        trees: the libraries whose code ran.
+        variables: environment variables that steer the library, as they were set.
+    """
 
     ktrace: str
     python: str | None = None
@@ -347,7 +378,13 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExceptionInfo(msgspec.Struct, frozen=True):
-    """The exception that ended the call."""
+    """The exception that ended the call.
+
+    Attributes:
+        type, message: of the exception.
+        frame: id of the recorded frame that raised it.
+        traceback: its lines, innermost last, with paths relative to their trees.
+    """
 
     type: str
     message: str
@@ -376,7 +413,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """Something that a collector could not keep or join: counted, never silent."""
+    """Something that a collector could not keep or join: counted, never silent.
+
+    Attributes:
+        what: "kernel without a launch", "frames over the limit", "bytes that are no JSON", ...
+        count: how many.
+        detail: where, or which.
+    """
 
     what: str
     count: int
@@ -384,7 +427,15 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class TraceOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """Which trace an imported record was read from."""
+    """Which trace an imported record was read from.
+
+    Attributes:
+        file: its name, without the folder.
+        sha256: of its bytes.
+        format: "torch.profiler", "rocprofv3 json", "rocprofv3 csv", "rocpd".
+        producer: the program and version that wrote it, where stated.
+        kernel_count, kernel_us: of the whole trace.
+    """
 
     file: str
     format: str
@@ -397,8 +448,24 @@ class TraceOrigin(msgspec.Struct, frozen=True, kw_only=True):
 class CaptureRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One call of an op, or one stretch of a trace, with everything that was seen of it.
 
-    `recorded_at` is UTC in ISO form. `dispatches` hold what the library's own rules choose, resolved where the
-    library's tree was at hand; everything else is what a collector saw.
+    Attributes:
+        schema_version: version of this layout.
+        mode: dry, live or imported.
+        call: what was called.
+        target: what the kernels are for.
+        environment: versions and settings.
+        recorded_at: UTC, in ISO form.
+        frames: Python calls, in call order.
+        boundaries: calls that left Python for a JIT-built module.
+        cpu_ops: operators that a profiler saw on the CPU.
+        launches: kernels, in launch order.
+        dispatches: what the library's own rules choose, resolved where the library's files were at hand.
+        timings: measured times of the op.
+        log: the library's own log lines.
+        exception: what ended the call, when it raised.
+        lost: what could not be kept or joined, with counts.
+        warnings: sentences for the reader about this call.
+        origin: for an imported record, the trace.
     """
 
     schema_version: int = SCHEMA_VERSION
