@@ -1,1 +1,4 @@
-"""aiter's own rules as pure functions of its files: layouts, merged CSVs, instance tables, dispatch."""
+"""What aiter's own files decide: layouts, merged configs, instance tables, dispatch rules.
+
+Pure: files in, facts with their file and line out; nothing of aiter is imported or run.
+"""
