@@ -288,6 +288,8 @@ class Pattern:
             raise ValueError(f"{family}: a key stands twice in {self.keys}")
         self._converts = tuple((i, key, convert) for i, (key, convert) in enumerate(whole.captures))
         self._whole = whole
+        # a `table` (the only part with named groups) may leave a key open though its word is there
+        self._leaves_open = "(?P<" in whole.regex
 
     def match(self, name: str, grammar: str) -> DecodedName | None:
         """Reads a whole, well-formed name; None when it is not one."""
@@ -298,7 +300,7 @@ class Pattern:
         fields = {key: convert(groups[i]) for i, key, convert in self._converts}
         regs = m.regs
         spans = {key: regs[i + 1] for i, key, _ in self._converts}
-        if (-1, -1) in regs:
+        if self._leaves_open or (-1, -1) in regs:
             spans = self._absent_spans(spans)
             for key in [k for k, v in fields.items() if v is NOT_STATED]:
                 del fields[key], spans[key]

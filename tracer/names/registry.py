@@ -12,10 +12,22 @@ import msgspec
 from tracer.errors import NameSyntaxError
 from tracer.model.kernel import DecodedName, GemmView, Unparsed
 from tracer.names import itanium, noise
+from tracer.names.aiter_asm import AiterAsm
 from tracer.names.aiter_ck import AiterCk
+from tracer.names.aiter_ck_moe import AiterCkMoe
+from tracer.names.aiter_cktile import AiterCktile
 from tracer.names.base import NO_CONTEXT, Context, Grammar
+from tracer.names.flydsl import Flydsl
+from tracer.names.flydsl_moe import FlydslMoe
 
-GRAMMARS: tuple[Grammar, ...] = (AiterCk(),)
+GRAMMARS: tuple[Grammar, ...] = (
+    AiterCk(),
+    AiterCkMoe(),
+    AiterCktile(),
+    Flydsl(),
+    FlydslMoe(),
+    AiterAsm(),
+)
 
 _INDEX_LENGTH = 4
 _BY_NAME = {g.name: g for g in GRAMMARS}
@@ -69,7 +81,7 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     if itanium.is_mangled(name):
         plain = itanium.demangle(name)
         demangle = "failed" if plain is None else "ok"
-        spelled = plain or itanium.unwrap_wrong_length(name) or name
+        spelled = plain or itanium.unwrap_wrong_length(name) or itanium.demangle_cut(name) or name
     answer = _read(spelled, context)
     if text == spelled and not notes and demangle is None:
         return answer
