@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import msgspec
 
@@ -12,25 +13,67 @@ from tracer.model.roofline import Advice, Implication, RooflinePoint
 from tracer.model.source import Dispatch, Hop
 
 
+class JitLayer(enum.StrEnum):
+    """The layers of machinery between a library's Python and its kernels."""
+
+    COMPILE_OPS = "compile_ops"  #: aiter's compile_ops: finds or builds the module, then calls into it
+    TORCH_GUARD = "torch_guard"  #: aiter's torch_compile_guard: registers the op with torch.library and calls it there
+    GET_MODULE = "get_module"  #: aiter's loader of JIT-built modules
+    TORCH_OPS = "torch_ops"  #: torch's dispatcher (OpOverload, OpOverloadPacket)
+    TRITON_JIT = "triton_jit"  #: Triton's JITFunction, Autotuner and Heuristics: specialise, compile, launch
+    BUILTIN = "builtin"  #: a C or C++ function that the trace names
+
+
 class FrameNode(msgspec.Struct, frozen=True, kw_only=True):
     """A frame in the tree that a page shows.
 
     Attributes:
-        frame: the frame.
+        frame: the frame; None for a stand-in.
+        merged: further frames of the same layer, each called by the one before, shown on the same line.
         children: shown calls.
-        folded: for a stand-in node: how many frames stand behind it; folded_by names the filter.
-        boundary: the JIT boundary call made directly in it.
+        folded: for a stand-in: how many frames stand behind it; folded_by names the filters that hid them.
+        boundaries: the JIT boundary calls made directly in it.
         launches: ids of launches made directly in it.
-        layer: recognised JIT layer ("compile_ops wrapper", "torch guard", ...), or None.
+        layer: recognised JIT layer, or None.
     """
 
     frame: Frame | None
+    merged: tuple[Frame, ...] = ()
     children: tuple[FrameNode, ...] = ()
     folded: int = 0
-    folded_by: str | None = None
+    folded_by: tuple[str, ...] = ()
     boundaries: tuple[BoundaryCall, ...] = ()
     launches: tuple[int, ...] = ()
-    layer: str | None = None
+    layer: JitLayer | None = None
+
+
+class KernelKind(enum.StrEnum):
+    """What sort of source a kernel comes from."""
+
+    HIP = "hip"  #: HIP C++ (CK and hand-written kernels)
+    CUDA = "cuda"  #: CUDA C++
+    TRITON = "triton"  #: a Triton function
+    ASSEMBLY = "assembly"  #: an assembly code object
+    UNKNOWN = "unknown"
+
+
+class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One decoded field with its glossary entry.
+
+    Attributes:
+        key: the field's key; value: what the name states.
+        stated: the text of the name that states it; "" when a token that the name leaves out states it.
+        start, end: offsets of that text in the decoded name's `spelled`.
+        meaning, unit: from the grammar's glossary, or None.
+    """
+
+    key: str
+    value: Any
+    stated: str
+    start: int
+    end: int
+    meaning: str | None = None
+    unit: str | None = None
 
 
 class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +81,9 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         launch: the launch.
+        kind: what sort of source it comes from.
         decoded: its kernel's name, read; instance_decoded: its instance's name, read.
+        fields: the fields of the instance's name (the kernel's, where there is no instance), in the name's order.
         view: the common GEMM view, or None.
         hops: the chain that ends in it.
         dispatch: the library's choice behind it, or None.
@@ -47,8 +92,10 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     launch: Launch
+    kind: KernelKind = KernelKind.UNKNOWN
     decoded: DecodedName | None = None
     instance_decoded: DecodedName | None = None
+    fields: tuple[FieldRow, ...] = ()
     view: GemmView | None = None
     hops: tuple[Hop, ...] = ()
     dispatch: Dispatch | None = None
@@ -57,7 +104,14 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Path(msgspec.Struct, frozen=True, kw_only=True):
-    """One sub-flow of the call: from the frame where it starts to the kernels where it ends."""
+    """One sub-flow of the call: from the frame where it starts to the kernels where it ends.
+
+    Attributes:
+        title: the function that the sub-flow is about.
+        tree: its frames, as shown.
+        kernels: the launches that it ends in; empty when none was seen or resolved.
+        hops: the chain as far as it is known, for a path without a kernel.
+    """
 
     title: str
     tree: tuple[FrameNode, ...]
@@ -82,11 +136,22 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything for one page."""
+    """Everything for one page.
+
+    Attributes:
+        record: the facts.
+        title: the page's heading, without "Source Trace".
+        entry: the frames that all paths share, outermost first.
+        paths: the sub-flows, in call order.
+        roofline: of the whole call, where its work is known.
+        advice: shape patterns and what they suggest.
+        notes: what the reader must see first.
+    """
 
     record: CaptureRecord
     title: str
-    paths: tuple[Path, ...]
+    entry: tuple[FrameNode, ...] = ()
+    paths: tuple[Path, ...] = ()
     roofline: RooflinePoint | None = None
     advice: tuple[Advice, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -1,0 +1,125 @@
+"""The chain of one kernel: the frames on its way, its boundary call, the library's choice and its launch in, hops out."""
+
+from __future__ import annotations
+
+from tracer.model.capture import BoundaryCall, CaptureRecord, Frame, Launch
+from tracer.model.evidence import Evidence
+from tracer.model.report import FrameNode, JitLayer
+from tracer.model.source import Dispatch, Hop, Layer, TunedLookup, TunedStatus
+from tracer.resolve.layers import pybind_function
+
+_LAYER_OF = {JitLayer.TORCH_OPS: Layer.REGISTERED_OP, JitLayer.BUILTIN: Layer.BINDING}
+
+
+def _frame_name(frame: Frame) -> str:
+    return pybind_function(frame) or frame.qualname or frame.function
+
+
+def _frame_hops(spine: tuple[FrameNode, ...], evidence: Evidence, reason: str | None) -> list[Hop]:
+    hops = []
+    for node in spine:
+        if node.frame is None:
+            continue
+        layer = Layer.PYTHON if node.layer is None else _LAYER_OF.get(node.layer, Layer.JIT)
+        hops += [
+            Hop(layer=layer, name=_frame_name(frame), source=frame.source, evidence=evidence, reason=reason)
+            for frame in (node.frame, *node.merged)
+        ]
+    return hops
+
+
+def tuned_hop(tuned: TunedLookup) -> Hop:
+    """The hop of a look-up in the tuned configs."""
+    row = tuned.row
+    if row is not None:
+        from tracer.model.source import SourceRef
+
+        name = f"{row.file}:{row.line}"
+        evidence = Evidence.STATED if tuned.status is TunedStatus.EXACT else Evidence.RESOLVED
+        return Hop(
+            layer=Layer.TUNED_CONFIG,
+            name=name,
+            source=SourceRef(row.file, row.line, "aiter"),
+            evidence=evidence,
+            note=str(tuned.status),
+        )
+    reason = str(tuned.reason) if tuned.reason else None
+    return Hop(layer=Layer.TUNED_CONFIG, name="miss", evidence=Evidence.RESOLVED, note="miss", reason=reason)
+
+
+def boundary_hop(boundary: BoundaryCall) -> Hop:
+    """The hop that leaves Python for a JIT-built module."""
+    return Hop(layer=Layer.JIT, name=f"{boundary.module}.{boundary.function}", evidence=Evidence.OBSERVED)
+
+
+def _dispatch_hops(dispatch: Dispatch) -> list[Hop]:
+    hops = list(dispatch.hops)
+    if dispatch.tuned is not None and not any(hop.layer is Layer.TUNED_CONFIG for hop in hops):
+        hops.insert(0, tuned_hop(dispatch.tuned))
+    return hops
+
+
+def _launch_hops(launch: Launch, known: set[Layer]) -> list[Hop]:
+    hops = []
+    if launch.runtime is not None:
+        hops.append(Hop(layer=Layer.LAUNCH, name=launch.runtime.name, evidence=Evidence.OBSERVED))
+    compiled = launch.compiled
+    if launch.instance is not None and Layer.INSTANCE not in known:
+        hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=launch.reason))
+    if launch.kernel is not None and Layer.KERNEL not in known:
+        source = compiled.source if compiled else None
+        hops.append(
+            Hop(layer=Layer.KERNEL, name=launch.kernel, source=source, evidence=launch.evidence, reason=launch.reason)
+        )
+    return hops
+
+
+def build_hops(
+    record: CaptureRecord,
+    spine: tuple[FrameNode, ...],
+    *,
+    boundary: BoundaryCall | None,
+    dispatch: Dispatch | None,
+    launch: Launch | None,
+) -> tuple[Hop, ...]:
+    """The whole chain, outermost first: Python frames and JIT layers, tuned config, binding, C++, instance, kernel, launch.
+
+    A chain that stops before a kernel ends in a hop that is `unresolved`, with the reason.
+    """
+    evidence, reason = Evidence.OBSERVED, None
+    if launch is not None and launch.frame_evidence is not None:
+        evidence = launch.frame_evidence
+        reason = launch.reason if evidence is not Evidence.OBSERVED else None
+    hops = _frame_hops(spine, evidence, reason)
+    if launch is not None and launch.cpu_op is not None:
+        hops += _cpu_op_hops(record, launch.cpu_op)
+    if boundary is not None:
+        hops.append(boundary_hop(boundary))
+    if dispatch is not None:
+        hops += _dispatch_hops(dispatch)
+    if launch is not None:
+        hops += _launch_hops(launch, {hop.layer for hop in hops})
+    if not any(hop.layer in (Layer.KERNEL, Layer.INSTANCE) for hop in hops):
+        hops.append(_unresolved_kernel(boundary, dispatch))
+    return tuple(hops)
+
+
+def _cpu_op_hops(record: CaptureRecord, innermost: int) -> list[Hop]:
+    ops = {op.id: op for op in record.cpu_ops}
+    chain: list[Hop] = []
+    at: int | None = innermost
+    while at is not None and at in ops and len(chain) < len(ops):
+        chain.append(Hop(layer=Layer.REGISTERED_OP, name=ops[at].name, evidence=Evidence.OBSERVED))
+        at = ops[at].parent
+    return chain[::-1]
+
+
+def _unresolved_kernel(boundary: BoundaryCall | None, dispatch: Dispatch | None) -> Hop:
+    candidates = dispatch.candidates if dispatch else ()
+    if dispatch is not None and candidates:
+        reason = "the choice among the candidates depends on what cannot be known here"
+    elif boundary is not None:
+        reason = f"no dispatch rule is known for {boundary.module}.{boundary.function}"
+    else:
+        reason = "no launch was seen below this frame"
+    return Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, candidates=candidates)

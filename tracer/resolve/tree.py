@@ -1,0 +1,155 @@
+"""The tree of frames that a page shows: a record's frames in, shown nodes out, hidden ones folded and counted.
+
+A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls; neighbouring frames
+of one JIT layer share a line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from tracer.model.capture import BoundaryCall, CaptureRecord, Frame
+from tracer.model.report import FrameNode, JitLayer
+from tracer.resolve.filters import hidden_by
+from tracer.resolve.layers import recognise
+
+#: name under which a page counts frames that lead to no kernel and are not shown
+NO_KERNEL = "no_kernel"
+#: at most this many calls that lead to no kernel are shown in one frame
+SHOWN_SIDE_CALLS = 6
+
+_GUARD = frozenset({JitLayer.TORCH_GUARD, JitLayer.TORCH_OPS})
+
+
+class _Part:
+    """What a frame, hidden or shown, contributes to its caller."""
+
+    __slots__ = ("boundaries", "folded", "launches", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, FrameNode]] = []
+        self.boundaries: list[BoundaryCall] = []
+        self.launches: list[int] = []
+        self.folded: Counter[str] = Counter()
+
+
+def is_host_function(boundary: BoundaryCall) -> bool:
+    """Whether a boundary call only computed something on the CPU, so that no kernel stands behind it."""
+    return boundary.answered == "true"
+
+
+def leads_to_kernel(node: FrameNode) -> bool:
+    """Whether a launch, or a boundary call with a kernel behind it, stands in or below a node."""
+    return (
+        bool(node.launches)
+        or any(not is_host_function(b) for b in node.boundaries)
+        or any(leads_to_kernel(child) for child in node.children)
+    )
+
+
+def _leads_anywhere(node: FrameNode) -> bool:
+    return bool(node.launches or node.boundaries) or any(_leads_anywhere(c) for c in node.children)
+
+
+def _size(node: FrameNode) -> int:
+    """Frames in a node and below it, folded ones included."""
+    own = (1 if node.frame else 0) + len(node.merged) + node.folded
+    return own + sum(_size(child) for child in node.children)
+
+
+def _stand_in(folded: Counter[str]) -> tuple[FrameNode, ...]:
+    names = tuple(name for name, _ in folded.most_common())
+    return (FrameNode(frame=None, folded=folded.total(), folded_by=names),) if folded else ()
+
+
+def _same_line(a: FrameNode, b: FrameNode) -> bool:
+    return a.layer is not None and (a.layer == b.layer or {a.layer, b.layer} <= _GUARD)
+
+
+def _merge(node: FrameNode) -> FrameNode:
+    """Puts a node and its only call on one line when both belong to one layer."""
+    if node.boundaries or node.launches:
+        return node
+    calls = [child for child in node.children if child.frame is not None]
+    aside = [child for child in node.children if child.frame is None]
+    if len(calls) != 1 or not _same_line(node, calls[0]):
+        return node
+    (inner,) = calls
+    folded: Counter[str] = Counter()
+    for stand_in in [*aside, *(c for c in inner.children if c.frame is None)]:
+        folded.update(dict.fromkeys(stand_in.folded_by, 0))
+        folded[stand_in.folded_by[0]] += stand_in.folded
+    assert inner.frame is not None
+    return msgspec.structs.replace(
+        inner,
+        frame=node.frame,
+        layer=JitLayer.TORCH_GUARD if {node.layer, inner.layer} & {JitLayer.TORCH_GUARD} else node.layer,
+        merged=(*node.merged, inner.frame, *inner.merged),
+        children=(*(c for c in inner.children if c.frame is not None), *_stand_in(+folded)),
+    )
+
+
+def _node(frame: Frame, part: _Part) -> FrameNode:
+    """The node of a shown frame."""
+    folded = part.folded
+    children: list[FrameNode] = []
+    side_calls = 0
+    for _, child in sorted(part.nodes, key=lambda pair: pair[0]):
+        if _leads_anywhere(child):
+            children.append(child)
+            continue
+        side_calls += 1
+        shown = side_calls <= SHOWN_SIDE_CALLS and child.layer is None
+        below = _size(child) - (1 if shown else 0)
+        if below:
+            folded[NO_KERNEL] += below
+        if shown:
+            children.append(msgspec.structs.replace(child, children=(), merged=()))
+    return _merge(
+        FrameNode(
+            frame=frame,
+            children=(*children, *_stand_in(folded)),
+            boundaries=tuple(part.boundaries),
+            launches=tuple(part.launches),
+            layer=recognise(frame),
+        )
+    )
+
+
+def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int, ...]]:
+    """Builds the tree of shown frames.
+
+    Returns:
+        The outermost shown nodes in call order, and the ids of launches that stand under no shown frame.
+    """
+    by_id = {frame.id: frame for frame in record.frames}
+    parts = {frame_id: _Part() for frame_id in by_id}
+    root = _Part()
+    for boundary in record.boundaries:
+        (parts[boundary.frame] if boundary.frame in parts else root).boundaries.append(boundary)
+    for launch in record.launches:
+        (parts[launch.frame] if launch.frame in parts else root).launches.append(launch.id)
+
+    # callers have smaller ids than what they call, so one pass from the last frame to the first needs no recursion
+    for frame_id in sorted(by_id, reverse=True):
+        frame, part = by_id[frame_id], parts[frame_id]
+        outer = (
+            parts[frame.parent]
+            if frame.parent is not None and frame.parent < frame_id and frame.parent in parts
+            else root
+        )
+        hider = hidden_by(frame)
+        if hider is None:
+            outer.nodes.append((frame_id, _node(frame, part)))
+            continue
+        outer.nodes.extend(part.nodes)
+        outer.boundaries.extend(part.boundaries)
+        outer.launches.extend(part.launches)
+        outer.folded.update(part.folded)
+        outer.folded[hider] += 1
+    nodes = tuple(node for _, node in sorted(root.nodes, key=lambda pair: pair[0]))
+    if root.boundaries:
+        nodes = (*nodes, FrameNode(frame=None, boundaries=tuple(root.boundaries)))
+    return nodes, tuple(sorted(root.launches))
