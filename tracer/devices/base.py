@@ -29,8 +29,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         compute_units: CUs (SMs) of the whole part; wave_size: lanes of a wave (warp).
         clock_mhz: the engine clock that the matrix peaks are reckoned with.
         hbm_bytes_per_s, hbm_bytes, l2_bytes, mall_bytes: memory; mall_bytes is AMD's Infinity Cache (0: none).
-        lds_bytes_per_cu, lds_granule_bytes, lds_bytes_per_block: LDS (shared memory); reserved_lds_bytes_per_block: NVIDIA
-            takes this much of every block's share.
+        lds_bytes_per_cu, lds_granule_bytes, lds_bytes_per_block: LDS (shared memory).
+        reserved_lds_bytes_per_block: NVIDIA takes this much of every block's share.
         simds_per_cu, blocks_per_cu: AMD: blocks of more than one wave, for which min(32 / waves, blocks_per_cu) holds.
         waves_per_simd, vgprs_per_simd, vgpr_granule: AMD's occupancy rules; None on NVIDIA.
         registers_per_sm, register_granule, warps_per_sm: NVIDIA's; None on AMD.
@@ -79,8 +79,8 @@ class Identification(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         device: the part; None when it stays open.
-        evidence: stated (a name says so), inferred (the properties fit one part only), assumed (the default of the target),
-            unresolved.
+        evidence: stated (a name says so), inferred (the properties fit one part only), assumed (the default of the
+            target), unresolved.
         reason: why it is not better known, or None.
         candidates: keys of the parts that fit, when more than one does.
         arch: the architecture, where the properties tell that much.

@@ -68,7 +68,10 @@ class RooflinePoint(msgspec.Struct, frozen=True, kw_only=True):
         compute_us, memory_us: least time by each; floor_us: the larger; None when a ceiling is unknown.
         bound: which one that is.
         measured_us: the time it is held against; measured_how names it ("graph median", "trace", "tuner's CSV").
-        share: floor_us / measured_us; over 1 is flagged in `note`, never clipped.
+        share: floor_us / measured_us; over 1 is flagged on the page, never clipped.
+        quoted_us: a time that somebody else states for this kernel (the tuner's, in its CSV); not measured here.
+        quoted_how: who states it; quoted_share: floor_us / quoted_us.
+        note: what was done to the device's figures (scaled to a partition), or None.
     """
 
     device: str
@@ -83,6 +86,9 @@ class RooflinePoint(msgspec.Struct, frozen=True, kw_only=True):
     measured_us: float | None = None
     measured_how: str | None = None
     share: float | None = None
+    quoted_us: float | None = None
+    quoted_how: str | None = None
+    quoted_share: float | None = None
     note: str | None = None
 
 

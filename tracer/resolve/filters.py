@@ -1,7 +1,7 @@
 """Which frames a page folds away: a frame in, the name of the filter that hides it out, or None.
 
-Each filter is a small pure function that hides one kind of frame. Hidden frames stay in the record; the page shows how many
-were folded and by which filter.
+Each filter is a small pure function that hides one kind of frame. Hidden frames stay in the record; the page shows how
+many were folded and by which filter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chain of one kernel: the frames on its way, its boundary call, the library's choice and its launch in, hops out."""
+"""The chain of one kernel: frames, boundary call, the library's choice and the launch in, hops out, outermost first."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def build_hops(
     dispatch: Dispatch | None,
     launch: Launch | None,
 ) -> tuple[Hop, ...]:
-    """The whole chain, outermost first: Python frames and JIT layers, tuned config, binding, C++, instance, kernel, launch.
+    """The whole chain: Python frames and JIT layers, tuned config, binding, C++, instance, kernel, launch.
 
     A chain that stops before a kernel ends in a hop that is `unresolved`, with the reason.
     """

@@ -1,6 +1,6 @@
 """Recognises the machinery between a library's Python and its kernels: a frame in, its JIT layer out, or None.
 
-Recognition goes by file and function, which is all that a torch.profiler trace states; line numbers differ between versions.
+Recognition goes by file and function, which is all that a torch.profiler trace states; lines differ between versions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from tracer.model.capture import Frame
 from tracer.model.report import JitLayer
 
 #: (end of the file's path, functions) -> layer.
-#: amd-aiter 0.1.7: jit/core.py has custom_wrapper and wrapper inside compile_ops. aiter's main of August 2026 adds the ctypes
-#: pair. Traces of SGLang give torch_guard.py without a folder, since aiter puts jit/utils on sys.path.
+#: amd-aiter 0.1.7: jit/core.py has custom_wrapper and wrapper inside compile_ops. aiter's main of August 2026 adds the
+#: ctypes pair. Traces of SGLang give torch_guard.py without a folder, since aiter puts jit/utils on sys.path.
 _LAYERS: tuple[tuple[str, frozenset[str] | None, JitLayer], ...] = (
     (
         "jit/core.py",

@@ -1,7 +1,7 @@
 """Splits the tree of shown frames into sub-flows: nodes in, one Path for each sub-flow that ends in kernels out.
 
-A call that quantises and then multiplies has two paths; a Triton GEMM whose partial sums a second kernel adds up has one
-path with two kernels; in an imported trace every launch has a path of its own.
+A call that quantises and then multiplies has two paths; a Triton GEMM whose partial sums a second kernel adds up has
+one path with two kernels; in an imported trace every launch has a path of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tree of frames that a page shows: a record's frames in, shown nodes out, hidden ones folded and counted.
 
-A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls; neighbouring frames
-of one JIT layer share a line.
+A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls; neighbouring
+frames of one JIT layer share a line.
 """
 
 from __future__ import annotations
@@ -118,6 +118,11 @@ def _node(frame: Frame, part: _Part) -> FrameNode:
     )
 
 
+def _part_of(frame: int | None, parts: dict[int, _Part], root: _Part) -> _Part:
+    """The part of a frame; the root's for a frame that is not in the record."""
+    return root if frame is None else parts.get(frame, root)
+
+
 def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int, ...]]:
     """Builds the tree of shown frames.
 
@@ -128,18 +133,14 @@ def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int,
     parts = {frame_id: _Part() for frame_id in by_id}
     root = _Part()
     for boundary in record.boundaries:
-        (parts[boundary.frame] if boundary.frame in parts else root).boundaries.append(boundary)
+        _part_of(boundary.frame, parts, root).boundaries.append(boundary)
     for launch in record.launches:
-        (parts[launch.frame] if launch.frame in parts else root).launches.append(launch.id)
+        _part_of(launch.frame, parts, root).launches.append(launch.id)
 
     # callers have smaller ids than what they call, so one pass from the last frame to the first needs no recursion
     for frame_id in sorted(by_id, reverse=True):
         frame, part = by_id[frame_id], parts[frame_id]
-        outer = (
-            parts[frame.parent]
-            if frame.parent is not None and frame.parent < frame_id and frame.parent in parts
-            else root
-        )
+        outer = _part_of(frame.parent if frame.parent is not None and frame.parent < frame_id else None, parts, root)
         hider = hidden_by(frame)
         if hider is None:
             outer.nodes.append((frame_id, _node(frame, part)))
