@@ -1,6 +1,6 @@
 """aiter's rounding of M: a shape and a granularity in, the M that a look-up tries next out.
 
-A port of `getPaddedM` in csrc/py_itfs_cu/gemm_common.cu, which is the same in the wheel 0.1.7 and in main of August 2026.
+A port of `getPaddedM` in csrc/py_itfs_cu/gemm_common.cu, the same in the wheel 0.1.7 and in main of August 2026.
 """
 
 from __future__ import annotations

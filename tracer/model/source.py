@@ -112,13 +112,16 @@ class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
         key: the columns looked up and their values (`{"cu_num": "304", "M": "128", ...}`).
         padded_m: the M of the row that was hit; None for a miss.
         row: the row that was hit, where it stands in a shipped file.
-        lost_row: for dropped_by_merge, the row that was lost.
-        kept_row: for dropped_by_merge, the row that aiter's merge kept in its place.
-        nearest: other rows of the same N and K, closest M first (at most five).
+        lost_row: for dropped_by_merge, the row that was lost; for a hit, a closer row that was lost before it.
+        kept_row: the row that aiter's merge kept in the lost row's place.
+        nearest: other rows of the same N and K, this GPU's first, then the closest M (at most five).
         files: the CSVs that were merged, in order, relative to their tree.
         environment: the environment variables that decide the files, and their values (None = not set).
         recorded_us: the tuner's own time in the row, in µs; quoted, not measured here.
         untuned_row: the line to append to the untuned CSV so that the tuner covers this shape.
+        untuned_file: that untuned CSV, relative to its tree; None where the library ships none.
+        caveat: what makes the answer less than sure: the library's own merge or look-up raises on these files, or two
+            rows recorded the same time and its sort is not stable; None when nothing does.
     """
 
     status: TunedStatus
@@ -133,6 +136,8 @@ class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str | None] = {}
     recorded_us: float | None = None
     untuned_row: str | None = None
+    untuned_file: str | None = None
+    caveat: str | None = None
 
 
 class Dispatch(msgspec.Struct, frozen=True, kw_only=True):

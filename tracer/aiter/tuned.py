@@ -1,0 +1,189 @@
+"""One look-up in aiter's tuned configs: an op, a shape, a GPU and an environment in, a `TunedLookup` out.
+
+The steps are aiter's own (tracer.aiter.lookups reads them from its text); a miss gets the most specific reason that the
+shipped files support. What each status and reason means: docs/tuned-config.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tracer.aiter.configs import LossReason, MergedConfig, merge, require
+from tracer.aiter.csvfile import KeyValue, key_value, microseconds, read_csv
+from tracer.aiter.lookups import LookupRule, defaults, lookup_rule
+from tracer.aiter.padding import get_padded_m
+from tracer.aiter.tree import AiterTree
+from tracer.errors import SourceTreeError
+from tracer.model.capture import Target
+from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
+
+NEAREST = 5
+_STATUS = {None: TunedStatus.EXACT, 0: TunedStatus.PADDED_FINE, 1: TunedStatus.PADDED_COARSE}
+_SHAPE = ("B", "M", "N", "K")
+_GPU = ("gfx", "cu_num")
+
+
+class Steps(msgspec.Struct, frozen=True):
+    """The keys that a look-up tries, in order.
+
+    Attributes:
+        columns: the key columns.
+        tried: (status, M, key values) of each step.
+    """
+
+    columns: tuple[str, ...]
+    tried: tuple[tuple[TunedStatus, int, tuple[KeyValue, ...]], ...]
+
+
+def lookup(
+    tree: AiterTree, op: str, given: Mapping[str, str | int], target: Target, environment: Mapping[str, str]
+) -> TunedLookup:
+    """Looks a call up as aiter's Python does.
+
+    Args:
+        tree: the aiter.
+        op: one of `tracer.aiter.lookups.ops()`.
+        given: key columns and their values: M, N, K (B), and what else the op's key needs (`q_dtype_w`, ...); columns
+            that are not given take the op's defaults.
+        target: architecture and CU count.
+        environment: the environment variables that aiter would see.
+
+    Raises:
+        KeyError: the op is not known, or a key column has no value.
+        SourceTreeError: aiter's files can't be read.
+    """
+    rule = lookup_rule(tree, op)
+    merged = merge(tree, require(tree, rule.variable), environment)
+    key = {**defaults(tree, op, target.arch), **_gpu(target), **{k: str(v) for k, v in given.items()}}
+    return look_up(tree, merged, steps_of(rule, merged, key), key)
+
+
+def _gpu(target: Target) -> dict[str, str]:
+    stated = {"gfx": target.arch, "cu_num": target.compute_units}
+    return {column: str(value) for column, value in stated.items() if value is not None}
+
+
+def steps_of(rule: LookupRule, merged: MergedConfig, key: Mapping[str, str]) -> Steps:
+    """The keys that a rule tries for a call. Raises KeyError when a key column has no value."""
+    fitting = [k for k in rule.keys if all(column in merged.columns for column in k)]
+    columns = (fitting or rule.keys[-1:])[0]
+    m, n, k = (int(key[axis]) for axis in ("M", "N", "K"))
+    tried = []
+    for level in rule.levels:
+        padded = m if level is None else get_padded_m(m, n, k, level)
+        values = tuple(padded if column == "M" else key_value(key[column]) for column in columns)
+        tried.append((_STATUS[level], padded, values))
+    return Steps(columns, tuple(tried))
+
+
+def look_up(tree: AiterTree, merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> TunedLookup:
+    """Walks the steps over a merged table, and says why when none of them hits."""
+    answer = TunedLookup(
+        status=TunedStatus.MISS,
+        key={column: key[column] for column in steps.columns},
+        files=merged.files,
+        environment=merged.environment,
+        untuned_row=untuned_row(tree, merged, key),
+        untuned_file=merged.variable.untuned if tree.absolute(merged.variable.untuned).is_file() else None,
+        caveat=merged.failure or _repeated(merged, steps.columns),
+        nearest=_nearest(merged, steps, key),
+    )
+    index = {_values(merged, row, steps.columns): row for row in reversed(merged.rows)}
+    dropped = {_values(merged, entry.row, steps.columns): entry for entry in merged.lost}
+    lost = next((dropped[values] for _, _, values in steps.tried if values in dropped), None)
+    for status, padded, values in steps.tried:
+        row = index.get(values)
+        if row is not None:
+            closer = lost if lost is not None and _values(merged, lost.row, steps.columns) != values else None
+            return msgspec.structs.replace(
+                answer,
+                status=status,
+                padded_m=padded,
+                row=row,
+                recorded_us=microseconds(row),
+                lost_row=closer.row if closer else None,
+                kept_row=closer.kept if closer else None,
+                nearest=tuple(near for near in answer.nearest if near is not row),
+            )
+    if lost is not None:
+        tie = f"{_place(lost.row)} and {_place(lost.kept)} recorded the same time: aiter's sort may keep either"
+        return msgspec.structs.replace(
+            answer,
+            reason=MissReason.DROPPED_BY_MERGE,
+            lost_row=lost.row,
+            kept_row=lost.kept,
+            caveat=answer.caveat or (tie if lost.reason is LossReason.TIE else None),
+        )
+    return msgspec.structs.replace(answer, reason=_reason(merged, steps))
+
+
+def _place(row: CsvRow) -> str:
+    return f"{row.file}:{row.line}"
+
+
+def _values(merged: MergedConfig, row: CsvRow, columns: Sequence[str]) -> tuple[KeyValue, ...]:
+    return tuple(key_value(merged.value(row, column)) for column in columns)
+
+
+def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
+    """Why no step hit: the fewest differences that a shipped row has from what was looked for."""
+    if not merged.files:
+        return MissReason.FILE_MISSING
+    if not merged.rows:
+        return MissReason.FILE_EMPTY
+    wanted = dict(zip(steps.columns, steps.tried[0][2], strict=True))
+    reachable = {padded for _, padded, _ in steps.tried}
+    shape = [column for column in steps.columns if column in _SHAPE and column != "M"]
+    same = [row for row in merged.rows if all(key_value(merged.value(row, c)) == wanted[c] for c in shape)]
+    if not same:
+        return MissReason.NO_SUCH_NK
+    near = [row for row in same if key_value(merged.value(row, "M")) in reachable]
+    others = [column for column in steps.columns if column not in (*_SHAPE, *_GPU)]
+    differences = [{c for c in steps.columns if c != "M" and key_value(merged.value(r, c)) != wanted[c]} for r in near]
+    if not differences:
+        return MissReason.M_DIFFERS
+    fewest = min(differences, key=lambda d: ("gfx" in d, "cu_num" in d, len(d)))
+    if fewest & set(others) and not fewest & set(_GPU):
+        return MissReason.DTYPE_DIFFERS
+    return MissReason.GFX_DIFFERS if "gfx" in fewest else MissReason.CU_NUM_DIFFERS
+
+
+def _nearest(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> tuple[CsvRow, ...]:
+    """Rows of the same N and K (and B), for the same GPU first, then by distance in M."""
+    wanted = {c: key_value(key[c]) for c in steps.columns}
+    shape = [column for column in steps.columns if column in _SHAPE and column != "M"]
+    m = int(key["M"])
+    found = []
+    for row in merged.rows:
+        if all(key_value(merged.value(row, c)) == wanted[c] for c in shape):
+            other = [c for c in steps.columns if c not in _SHAPE and key_value(merged.value(row, c)) != wanted[c]]
+            distance = abs(float(merged.value(row, "M") or "inf") - m)
+            found.append((bool(set(other) & set(_GPU)), bool(other), distance, row.file, row.line, row))
+    return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])[:NEAREST])
+
+
+def _repeated(merged: MergedConfig, columns: Sequence[str]) -> str | None:
+    """Rows that make aiter's own look-up raise: equal keys that differ elsewhere."""
+    first: dict[tuple[KeyValue, ...], CsvRow] = {}
+    for row in merged.rows:
+        seen = first.setdefault(_values(merged, row, columns), row)
+        if seen is not row and seen.values != row.values:
+            return (
+                f"{row.file}:{row.line} repeats the key ({', '.join(columns)}) of {seen.file}:{seen.line}: "
+                "aiter's look-up raises"
+            )
+    return None
+
+
+def untuned_row(tree: AiterTree, merged: MergedConfig, key: Mapping[str, str]) -> str | None:
+    """The line to append to the untuned CSV for a call; None when a column of it is not known here."""
+    path = tree.absolute(merged.variable.untuned)
+    try:
+        columns = read_csv(path, merged.variable.untuned).columns
+    except SourceTreeError:
+        return None
+    if not columns or any(column not in key for column in columns):
+        return None
+    return ",".join(key[column] for column in columns)
