@@ -1,6 +1,7 @@
 """Itanium-mangled C++ names: a symbol in, the demangled text out, or what can still be read from it.
 
-The demangler is LLVM's (`pycxxfilt`): libstdc++'s fails on `DF16b` and on long CK symbols.
+The demangler is LLVM's (`pycxxfilt`): libstdc++'s fails on `DF16b` and on long CK symbols. It is asked only about symbols that
+are safe to ask about: its recursion and its output have no limits of their own.
 """
 
 from __future__ import annotations
@@ -9,7 +10,18 @@ import re
 
 import pycxxfilt
 
+from tracer.names import itanium_scan
+
+#: longer symbols are not demangled: LLVM's parser recurses, and 12,000 nested `Z` end an 8 MB stack
+MAX_LENGTH = 8192
+#: symbols whose demangled text would be longer are not demangled
+MAX_OUTPUT = 1_000_000
+#: with so few references to substitutions, text grows at most some thousandfold
+_FEW_REFERENCES = 20
+
 _WRONG_LENGTH = re.compile(r"_ZN5aiter(\d+)([A-Za-z_][A-Za-z0-9_]*)E(?:v\w*)?$")
+_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
+_DEEP = "Z" * 64
 
 
 def is_mangled(name: str) -> bool:
@@ -17,11 +29,27 @@ def is_mangled(name: str) -> bool:
     return name.startswith(("_Z", "__Z"))
 
 
+def _safe(name: str) -> bool:
+    """Whether the demangler can be asked about `name` without exhausting stack or memory."""
+    if len(name) > MAX_LENGTH or _DEEP in name:
+        return False
+    if len(name) < 400 and name.count("_") <= _FEW_REFERENCES:
+        return True
+    if len(_REFERENCE.findall(name)) <= _FEW_REFERENCES:
+        return True
+    found = itanium_scan.scan(name, MAX_OUTPUT)
+    if found.size > MAX_OUTPUT:
+        return False
+    return found.state != "broken" or len(_REFERENCE.findall(name, found.at)) <= _FEW_REFERENCES
+
+
 def demangle(name: str) -> str | None:
-    """The demangled text of `name`, or None when LLVM's demangler refuses it."""
+    """The demangled text of `name`, or None when LLVM's demangler refuses it or must not be asked."""
+    if not _safe(name):
+        return None
     try:
-        text: str = pycxxfilt.demangle(name)
-    except (ValueError, RuntimeError):
+        text: str | None = pycxxfilt.itanium_demangle(name)
+    except ValueError:
         return None
     return None if text == name else text
 
@@ -34,3 +62,22 @@ def unwrap_wrong_length(name: str) -> str | None:
     """
     m = _WRONG_LENGTH.match(name)
     return f"aiter::{m.group(2)}" if m else None
+
+
+def demangle_cut(name: str) -> str | None:
+    """The demangled text of a symbol that breaks off, up to the last whole template argument and the comma after it.
+
+    Without one, the components of the function's name that are there. None when `name` does not break off, but is wrong.
+    """
+    if len(name) > MAX_LENGTH or _DEEP in name or not is_mangled(name):
+        return None
+    found = itanium_scan.scan(name, MAX_OUTPUT)
+    if found.state != "cut":
+        return None
+    if found.mended is not None:
+        text = demangle(found.mended)
+        if text is not None:
+            before, mark, _ = text.rpartition(itanium_scan.MARK)
+            if mark:
+                return before
+    return found.head.replace("_GLOBAL__N_1", "(anonymous namespace)") or None

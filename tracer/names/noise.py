@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
-_SUFFIX = re.compile(r"(?:\s*\[clone [^\]]*\]|\s*\(\.kd\)|\.kd)+$")
-_QUOTES = "\"'`\u201c\u201d"
+_QUOTES = frozenset("\"'`\u201c\u201d")
+_AROUND = " \t\r\n\v\f\0\ufeff\u00a0,;"
+_CLONE = " [clone "
+#: how far from the end the profiler's suffix may begin
+_SUFFIX_LENGTH = 120
 
 
 class Cleaned(msgspec.Struct, frozen=True):
@@ -25,22 +26,37 @@ class Cleaned(msgspec.Struct, frozen=True):
 
 
 def clean(text: str) -> Cleaned:
-    """Takes white space, quotes, trailing commas, `.kd`, ` [clone .kd]`, `(.kd)` and a final `...` off a name."""
+    """Takes white space, quotes, commas, `.kd`, ` [clone .kd]`, `(.kd)` and a final `...` off a name."""
     if text.isidentifier():
         return Cleaned(text)
-    notes = []
-    name = text.strip().rstrip(",;")
+    notes: list[str] = []
+    name = text.strip(_AROUND)
     while len(name) > 1 and name[0] in _QUOTES and name[-1] in _QUOTES:
-        name = name[1:-1].replace('""', '"').strip()
-        notes.append("quotation marks around the name were taken off")
-    bare = _SUFFIX.sub("", name)
+        name = name[1:-1].replace('""', '"').strip(_AROUND)
+        if not notes:
+            notes.append("quotation marks around the name were taken off")
+    bare = _without_suffix(name)
     if bare != name:
         notes.append(f"the profiler's suffix {name[len(bare) :].strip()!r} was taken off")
         name = bare
-    cut = False
     for dots in ("...", "\u2026"):
         if name.endswith(dots):
-            name = name[: -len(dots)]
-            cut = True
             notes.append("the name was cut off: what follows the cut is not known")
-    return Cleaned(name, tuple(notes), cut)
+            return Cleaned(name[: -len(dots)], tuple(notes), cut=True)
+    return Cleaned(name, tuple(notes))
+
+
+def _without_suffix(name: str) -> str:
+    """`name` without ` [clone .kd]`, `(.kd)` and `.kd`, in any order and number."""
+    while True:
+        bare = name
+        if name.endswith("]"):
+            at = name.rfind(_CLONE, max(0, len(name) - _SUFFIX_LENGTH))
+            bare = name[:at] if at >= 0 and "]" not in name[at:-1] else name
+        elif name.endswith(".kd"):
+            bare = name[:-3]
+        elif name.endswith("(.kd)"):
+            bare = name[:-5]
+        if bare == name:
+            return name
+        name = bare.rstrip(" ")

@@ -1,0 +1,246 @@
+"""CK kernel symbols: `ck::kernel_...<ck::Gridwise...<...>, ...>`, mangled or demangled, whole or cut off.
+
+    [void ]ck::[namespaces::]kernel_function<Gridwise struct<its arguments>, function's arguments>[(parameters)]
+
+Arguments are matched by position with the parameter list of the struct and of the function (`ck_lists`), in the version whose
+list fits. `unsigned short` is bf16, as `__bf16` is: both spellings of one kernel give the same fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
+from tracer.names import ck_lists, cpp
+from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.vocabulary import pick
+
+_HEADERS = "include/ck/tensor_operation/gpu/grid (ROCm/composable_kernel)"
+_PRESHUFFLE = ("_b_preshuffle", "_bpreshuffle", "_BPreshuffle")
+
+_SHARED = pick(
+    "block_size", "m_per_block", "n_per_block", "k_per_block", "ak1", "bk1", "m_per_xdl", "n_per_xdl", "m_xdl_per_wave",
+    "n_xdl_per_wave", "a_block_transfer", "b_block_transfer", "c_block_transfer", "c_block_spv", "cshuffle_m",
+    "cshuffle_n", "pipeline_sched", "pipeline_version", "scale_block_m", "scale_block_n", "scale_block_k", "dtype_a",
+    "dtype_b", "dtype_c", "dtype_acc",
+)  # fmt: skip
+_OWN: Mapping[str, Key] = {
+    "kernel": Key("The kernel function.", None, _HEADERS),
+    "gridwise": Key("The struct that computes one block's tile.", None, _HEADERS),
+    "a_src_scalar_per_vector": Key("Elements that one load of A reads.", "elements", _HEADERS),
+    "b_src_scalar_per_vector": Key("Elements that one load of B reads.", "elements", _HEADERS),
+    "a_dst_scalar_per_vector": Key("Elements of A that one store to LDS writes.", "elements", _HEADERS),
+    "b_dst_scalar_per_vector": Key("Elements of B that one store to LDS writes.", "elements", _HEADERS),
+    "c_scalar_per_vector": Key("Elements that one store of C writes.", "elements", _HEADERS),
+    "k0_per_block": Key("K extent per main-loop step divided by k1.", "elements", _HEADERS),
+    "k1": Key("Contiguous K elements that one thread reads at a time, of A and of B.", "elements", _HEADERS),
+    "m_per_wmma": Key("M extent of one WMMA tile.", "elements", _HEADERS),
+    "n_per_wmma": Key("N extent of one WMMA tile.", "elements", _HEADERS),
+    "m_repeat": Key("WMMA tiles along M that one wave computes.", "WMMA tiles", _HEADERS),
+    "n_repeat": Key("WMMA tiles along N that one wave computes.", "WMMA tiles", _HEADERS),
+    "gemm1_n_per_block": Key("N extent of the second GEMM's tile.", "elements", _HEADERS),
+    "gemm1_k_per_block": Key("K extent per step of the second GEMM.", "elements", _HEADERS),
+    "num_gemm_k_prefetch_stage": Key("Main-loop steps loaded ahead.", "stages", _HEADERS),
+    "loop_scheduler": Key("CK's older LoopScheduler: default or interwave.", None, _HEADERS),
+    "pipeline_version_classic": Key("CK's older PipelineVersion: v1, v2, v4 or weight_only.", None, _HEADERS),
+    "gemm_spec": Key("Which extents of the problem may end inside a tile (GemmSpecialization).", None, _HEADERS),
+    "main_k_loop": Key("Whether the kernel has a main loop over K (else K is a few tiles only).", None, _HEADERS),
+    "double_tail_k_loop": Key("Whether the loop over K ends with two steps.", None, _HEADERS),
+    "mem_op": Key("How the result is written: Set, AtomicAdd (split-K), AtomicMax or Add.", None, _HEADERS),
+    "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
+    "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
+    "lds_buffers": Key("LDS buffers for one operand, said by the function's suffix.", "buffers", _HEADERS),
+    "layout_a": Key("Layout of A.", None, _HEADERS),
+    "layout_b": Key("Layout of B.", None, _HEADERS),
+    "layout_c": Key("Layout of C.", None, _HEADERS),
+    "layout_e": Key("Layout of E, the output beside D inputs.", None, _HEADERS),
+    "layouts_a": Key("Layouts of the A tensors.", None, _HEADERS),
+    "layouts_b": Key("Layouts of the B tensors.", None, _HEADERS),
+    "layouts_d": Key("Layouts of the D tensors, the further inputs of the epilogue.", None, _HEADERS),
+    "dtypes_a": Key("Element types of the A tensors.", None, _HEADERS),
+    "dtypes_b": Key("Element types of the B tensors.", None, _HEADERS),
+    "dtypes_d": Key("Element types of the D tensors, the further inputs of the epilogue.", None, _HEADERS),
+    "dtype_sfa": Key("Element type of A's scales.", None, _HEADERS),
+    "dtype_sfb": Key("Element type of B's scales.", None, _HEADERS),
+    "dtype_cshuffle": Key("Element type in which C passes LDS.", None, _HEADERS),
+    "dtype_compute": Key("Element type that the matrix instruction multiplies.", None, _HEADERS),
+    "dtype_compute_a": Key("Element type of A in the matrix instruction.", None, _HEADERS),
+    "dtype_compute_b": Key("Element type of B in the matrix instruction.", None, _HEADERS),
+    "dtype_lds_a": Key("Element type of A in LDS.", None, _HEADERS),
+    "dtype_lds_b": Key("Element type of B in LDS.", None, _HEADERS),
+    "a_element_op": Key("Operation applied to every element of A.", None, _HEADERS),
+    "b_element_op": Key("Operation applied to every element of B.", None, _HEADERS),
+    "acc_element_op": Key("Operation between the two GEMMs.", None, _HEADERS),
+    "cde_element_op": Key("Operation of the epilogue, on the accumulator and the D tensors.", None, _HEADERS),
+    "scale_block_size": Key("Elements along K that share one scale (MX formats).", "elements", _HEADERS),
+    "activation": Key("Activation between the halves of MoE stage 1.", None, "gridwise_moe_gemm.hpp"),
+    "stage": Key("MoE stage: 1 reads the routed tokens, 2 writes them back.", None, "gridwise_moe_gemm.hpp"),
+    "mul_routed_weight": Key("Whether the routing weight is multiplied in.", None, "gridwise_moe_gemm.hpp"),
+    "n_swizzle": Key("Whether blocks are ordered along N first.", None, "gridwise_moe_gemm.hpp"),
+    "per_token_quant": Key("Whether A is quantised per token.", None, "gridwise_moe_gemm.hpp"),
+    "split_k_enabled": Key("Whether K is split over blocks.", None, _HEADERS),
+    "b_nontemporal": Key("Whether loads of B pass the caches by.", None, "gridwise_moe_gemm_blockscale.hpp"),
+    "b_preshuffle": Key("Whether B's elements are laid out for the kernel beforehand.", None, _HEADERS),
+    "permute_a": Key("Whether A is permuted.", None, _HEADERS),
+    "permute_b": Key("Whether B is permuted.", None, _HEADERS),
+    "pad_n": Key("Whether N is padded.", None, _HEADERS),
+    "masked": Key("Whether the upper triangle is masked out.", None, _HEADERS),
+    "direct_load": Key("Whether tiles go from memory to LDS without passing registers.", None, _HEADERS),
+    "large_tensors": Key("Whether offsets may pass 2 GB.", None, _HEADERS),
+    "elementwise_before_cshuffle": Key("Whether the epilogue's operation comes before C passes LDS.", None, _HEADERS),
+    "num_groups_to_merge": Key("Convolution groups that one block computes.", "groups", _HEADERS),
+    "is_multi_a": Key("Whether there are several A tensors.", None, _HEADERS),
+    "is_multi_b": Key("Whether there are several B tensors.", None, _HEADERS),
+    "c_transpose": Key("Whether the GEMM computes the transpose of C.", None, _HEADERS),
+    "zeroing": Key("Whether the kernel sets its output to zero first.", None, _HEADERS),
+}
+
+
+def _glossary() -> dict[str, Key]:
+    """The keys above, and CK's own parameter names for the rest."""
+    named = {**_SHARED, **_OWN}
+    rest = {key: Key(f"CK's template parameter {key}.", None, _HEADERS) for key in ck_lists.keys() if key[0].isupper()}
+    return {**rest, **named}
+
+
+class CkTemplate(Grammar):
+    """CK kernel symbols."""
+
+    name = "ck_template"
+    families = ("ck_template",)
+    formal: ClassVar[frozenset[str]] = frozenset()
+    prefixes = ("void ck::", "ck::")
+    reads_cpp = True
+    link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck/tensor_operation/gpu/grid"
+    keys: ClassVar[Mapping[str, Key]] = _glossary()
+
+    def accepts(self, name: str) -> bool:
+        return name.startswith(("void ck::", "ck::"))
+
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+        return _Reader(name).read()
+
+    def view(self, decoded: DecodedName) -> GemmView | None:
+        f = decoded.fields
+        m, n, k = f.get("m_per_block"), f.get("n_per_block"), f.get("k_per_block")
+        if m is None or n is None:
+            return None
+        if k is None and "k0_per_block" in f and "k1" in f:
+            k = f["k0_per_block"] * f["k1"]
+        instruction_m = f.get("m_per_xdl", f.get("m_per_wmma"))
+        instruction_n = f.get("n_per_xdl", f.get("n_per_wmma"))
+        wave_m = _times(instruction_m, f.get("m_xdl_per_wave", f.get("m_repeat")))
+        wave_n = _times(instruction_n, f.get("n_xdl_per_wave", f.get("n_repeat")))
+        sched, version = f.get("pipeline_sched", f.get("loop_scheduler")), f.get("pipeline_version")
+        classic = f.get("pipeline_version_classic")
+        return GemmView(
+            op="conv" if "conv" in f["kernel"] else "gemm",
+            tile_m=m,
+            tile_n=n,
+            tile_k=k,
+            wave_tile_m=wave_m,
+            wave_tile_n=wave_n,
+            instruction_m=instruction_m,
+            instruction_n=instruction_n,
+            waves_m=_over(m, wave_m),
+            waves_n=_over(n, wave_n),
+            threads_per_block=f.get("block_size"),
+            dtype_a=f.get("dtype_a"),
+            dtype_b=f.get("dtype_b"),
+            dtype_c=f.get("dtype_c"),
+            dtype_acc=f.get("dtype_acc"),
+            layout_a=f.get("layout_a"),
+            layout_b=f.get("layout_b"),
+            layout_c=f.get("layout_c", f.get("layout_e")),
+            stages=f.get("num_gemm_k_prefetch_stage"),
+            pipeline=f"{sched} v{version}" if version else f"{sched} {classic}" if classic else sched,
+        )
+
+
+def _times(a: int | None, b: int | None) -> int | None:
+    return a * b if a is not None and b is not None else None
+
+
+def _over(a: int | None, b: int | None) -> int | None:
+    return a // b if a and b and a % b == 0 else None
+
+
+class _Reader:
+    """Reads one symbol."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fields: dict[str, FieldValue] = {}
+        self.spans: dict[str, Span] = {}
+        self.likely: dict[str, FieldValue] = {}
+        self.unparsed: list[Unparsed] = []
+        self.notes: list[str] = []
+
+    def read(self) -> DecodedName:
+        function = cpp.read_function(self.name)
+        leaf = function.leaf
+        start = function.start + len(function.name) - len(leaf)
+        args = function.arguments
+        if leaf.startswith("Gridwise"):
+            self._struct(leaf, start, args)
+        else:
+            self._add("kernel", leaf, (start, start + len(leaf)))
+            if leaf.endswith("_2lds"):
+                self._add("lds_buffers", 2, (start + len(leaf) - 5, start + len(leaf)))
+            if args is None:
+                self.notes.append("no template argument is there")
+            else:
+                self._function(leaf, args)
+        return DecodedName(
+            self.name, self.name, "ck_template", "ck_template", self.fields, self.spans, tuple(self.unparsed),
+            self.likely, tuple(self.notes),
+        )  # fmt: skip
+
+    def _add(self, key: str, value: FieldValue, span: Span) -> None:
+        self.fields[key] = value
+        self.spans[key] = span
+
+    def _function(self, leaf: str, args: cpp.Arguments) -> None:
+        lists = ck_lists.kernels().get(leaf, ())
+        items = args.whole(self.name)
+        reading = ck_lists.read(lists, items, args.cut)
+        for index, item in enumerate(args.items):
+            if item.startswith("ck::Gridwise"):
+                struct = cpp.template(self.name, args.span(index))
+                self._struct(struct.leaf, struct.start + len(struct.name) - len(struct.leaf), struct.arguments)
+                break
+        self._take(reading, args, f"function {leaf}")
+        if args.cut and len(items) < len(args.items) and "gridwise" not in self.fields:
+            self._cut(args, len(items))
+
+    def _struct(self, leaf: str, start: int, args: cpp.Arguments | None) -> None:
+        self._add("gridwise", leaf, (start, start + len(leaf)))
+        for word in _PRESHUFFLE:
+            at = leaf.find(word)
+            if at >= 0:
+                self._add("b_preshuffle", True, (start + at + 1, start + at + len(word)))
+        if args is None:
+            return
+        items = args.whole(self.name)
+        self._take(ck_lists.read(ck_lists.structs().get(leaf, ()), items, args.cut), args, leaf)
+        if args.cut:
+            self._cut(args, len(items))
+
+    def _cut(self, args: cpp.Arguments, whole: int) -> None:
+        self.notes.append("the name is cut off: the template arguments behind the cut are not known")
+        if whole < len(args.items):
+            start, end = args.span(whole)
+            self.unparsed.append(Unparsed(self.name[start:end], start, "a whole template argument; the name is cut off"))
+        else:
+            self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
+
+    def _take(self, reading: ck_lists.Reading, args: cpp.Arguments, of: str) -> None:
+        for key, value in reading.fields.items():
+            if key not in self.fields:
+                self._add(key, value, args.span(reading.where[key]))
+        self.likely.update((k, v) for k, v in reading.likely.items() if k not in self.fields)
+        if reading.beyond is not None and reading.beyond < len(args):
+            start = args.starts[reading.beyond]
+            end = args.span(len(args) - 1)[1]
+            self.unparsed.append(Unparsed(self.name[start:end], start, f"{of}: {reading.reason}"))
