@@ -7,6 +7,7 @@ imported inside `inputs` and `call` only, which nothing but `capture` runs.
 from __future__ import annotations
 
 import abc
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -81,6 +82,8 @@ class Op(abc.ABC):
     vendors: ClassVar[tuple[str, ...]] = ("rocm", "cuda")
     #: whether it takes an explicit kernel configuration (--config JSON), and the keys that it knows with their types
     config_keys: ClassVar[Mapping[str, type]] = {}
+    #: the keys that an explicit configuration must have
+    config_required: ClassVar[tuple[str, ...]] = ()
 
     @abc.abstractmethod
     def inputs(self, shape: Shape, options: Options, factory: TensorFactory) -> dict[str, Any]:
@@ -93,6 +96,34 @@ class Op(abc.ABC):
     @abc.abstractmethod
     def work(self, shape: Shape, options: Options) -> Work:
         """Counts the FLOPs and the minimal bytes of one call (pure)."""
+
+    def check_config(self, config: Mapping[str, Any] | None) -> None:
+        """Refuses a kernel configuration that the op does not take.
+
+        Raises:
+            UsageError: the op takes none, or a key is unknown, of the wrong type, or missing.
+        """
+        if config is None:
+            return
+        if not self.config_keys:
+            raise UsageError(f"{self.name} takes no kernel configuration", hint="leave --config away")
+        accepted = ", ".join(f"{key} ({kind.__name__})" for key, kind in self.config_keys.items())
+        for key, value in config.items():
+            if key not in self.config_keys:
+                near = difflib.get_close_matches(key, self.config_keys, n=1, cutoff=0.5)
+                raise UsageError(
+                    f"{self.name}: the configuration has the unknown key {key!r}",
+                    expected=accepted,
+                    hint=f"did you mean {near[0]}?" if near else None,
+                )
+            if type(value) is not self.config_keys[key]:
+                raise UsageError(
+                    f"{self.name}: {key}={value!r} in the configuration is of the type {type(value).__name__}",
+                    expected=f"{key} of the type {self.config_keys[key].__name__}",
+                )
+        missing = [key for key in self.config_required if key not in config]
+        if missing:
+            raise UsageError(f"{self.name}: the configuration lacks {', '.join(missing)}", expected=accepted)
 
     def check(self, shape: Shape) -> None:
         """Refuses a shape that the op can't take.

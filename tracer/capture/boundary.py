@@ -1,0 +1,350 @@
+"""Stands where aiter's JIT-built C++ modules would: a call that leaves Python in, a `BoundaryCall` and an answer out.
+
+An import hook supplies `module_*` in place of extensions, and a stand-in for `ctypes.CDLL` answers main's torch-free
+bindings. Nothing is computed: the output argument is returned, pure host functions are answered by their ports, and
+what has to be made up is said to be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import enum
+import importlib.abc
+import importlib.machinery
+import inspect
+import os
+import sys
+import time
+import types
+import typing
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracer.capture.arguments import summarise
+from tracer.capture.host_functions import HOST_FUNCTIONS
+from tracer.model.capture import Argument, ArgumentKind, Binding, BoundaryCall, Launch, TensorInfo
+from tracer.model.evidence import Evidence
+
+#: parameter names that aiter gives to outputs, most telling first
+_OUTPUTS = ("out", "Out", "output", "y", "Y", "c", "C")
+#: calls that set state for the next one and start no kernel
+_SILENT = frozenset({"_set_current_hip_stream"})
+
+
+class Crossing:
+    """A call across the boundary while the op runs; becomes a BoundaryCall."""
+
+    def __init__(self, number: int, frame: int | None, module: str, function: str, binding: Binding) -> None:
+        self.number = number
+        self.frame = frame
+        self.module = module
+        self.function = function
+        self.binding = binding
+        self.arguments: tuple[Argument, ...] = ()
+        self.answered = "output"
+        self.invented: str | None = None
+        self.launch: int | None = None
+        self.at_ns = time.time_ns()
+
+    def placeholder(self) -> Launch | None:
+        """The launch that the C++ function would make, before anything is known about it; None for a host function."""
+        if self.launch is None:
+            return None
+        return Launch(
+            id=self.launch,
+            boundary=self.number,
+            frame=self.frame,
+            evidence=Evidence.UNRESOLVED,
+            frame_evidence=Evidence.OBSERVED if self.frame is not None else Evidence.UNRESOLVED,
+            reason=f"no rule is known for what {self.module}.{self.function} launches",
+        )
+
+    def finish(self) -> BoundaryCall:
+        """The record's struct."""
+        return BoundaryCall(
+            id=self.number,
+            frame=self.frame,
+            module=self.module,
+            function=self.function,
+            binding=self.binding,
+            arguments=self.arguments,
+            answered=self.answered,
+            invented=self.invented,
+            at_ns=self.at_ns,
+        )
+
+
+class Boundary:
+    """Answers for every JIT module of aiter.
+
+    Args:
+        enums: enum name -> member -> value.
+        jit_folder: where aiter looks for built modules.
+        locate: gives the id of the innermost recorded frame at or above a frame.
+        number: gives the next launch's id: a call that is no pure host function starts at least one kernel.
+    """
+
+    def __init__(
+        self,
+        enums: dict[str, dict[str, int]],
+        jit_folder: str,
+        locate: Callable[[types.FrameType | None], int | None],
+        number: Callable[[], int],
+    ) -> None:
+        self._jit_folder = jit_folder
+        self._locate = locate
+        self._number = number
+        self._enums: dict[str, Any] = {name: enum.IntEnum(name, members) for name, members in enums.items()}
+        for kind in self._enums.values():
+            kind.__module__ = "aiter"
+        self._fakes: dict[str, Callable[..., Any]] = {}
+        self.calls: list[Crossing] = []
+        self.touched: list[tuple[Any, Crossing]] = []
+        self.recording = False
+        self.untraced: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+
+    def install(self) -> None:
+        """Sets the import hook and the stand-in for ctypes, for good."""
+        sys.meta_path.insert(0, _ModuleFinder(self))
+        real = ctypes.CDLL
+        jit_folder = self._jit_folder + os.sep
+
+        class Library(real):  # type: ignore[misc, valid-type]
+            def __new__(cls, name: Any = None, *args: Any, **kwargs: Any) -> Any:
+                if isinstance(name, str) and name.startswith(jit_folder):
+                    return _CtypesLibrary(boundary, os.path.basename(name).removesuffix(".so"))
+                return super().__new__(cls)
+
+        boundary = self
+        Library.__name__ = Library.__qualname__ = "CDLL"
+        ctypes.CDLL = Library  # type: ignore[misc]
+
+    def begin(self) -> None:
+        """Forgets the last op's calls and records from now on."""
+        self.calls, self.touched, self.recording = [], [], True
+
+    def end(self) -> None:
+        """Stops recording; what was recorded stays until `begin`."""
+        self.recording = False
+
+    def remember_fake(self, op: str, fake: Callable[..., Any]) -> None:
+        """Keeps the fake implementation that aiter registered for one of its ops: it knows the outputs' shapes."""
+        code = fake.__code__
+        if "gen_fake" in code.co_freevars and fake.__closure__:
+            maker = fake.__closure__[code.co_freevars.index("gen_fake")].cell_contents
+            if maker is not None:
+                self._fakes[op] = maker
+
+    def member(self, module: str, name: str) -> Any:
+        """What `module.name` is: an enum, the tensor struct of main's bindings, or a function of the boundary."""
+        if name in self._enums:
+            kind = self._enums[name]
+            kind.__doc__ = "Members:\n" + "\n".join(kind.__members__)
+            return kind
+        if name == "aiter_tensor_t":
+            return TensorHandle
+        if name in _SILENT:
+            return lambda *_: None
+
+        def cross(*args: Any, **kwargs: Any) -> Any:
+            caller = sys._getframe(1)
+            return self._cross(module, name, Binding.PYBIND, caller, caller.f_locals.get("func"), args, kwargs)
+
+        cross.__name__ = cross.__qualname__ = name
+        # aiter compares a function's pybind signature, the first line of its docstring, with the stub's annotations
+        # unless it starts like an enum's (0.1.7 and main); the stub is the only signature there is here
+        cross.__doc__ = "Members: none; a stand-in of a dry run"
+        return cross
+
+    def cross_ctypes(self, module: str, name: str, caller: types.FrameType, args: tuple[Any, ...]) -> Any:
+        """Records a call through main's ctypes bindings, whose caller still holds the Python values."""
+        values = caller.f_locals.get("values")
+        stub = caller.f_locals.get("func")
+        given = tuple(values) if isinstance(values, tuple) else args
+        return self._cross(module, name, Binding.CTYPES, caller, stub, given, {})
+
+    def _cross(
+        self,
+        module: str,
+        name: str,
+        binding: Binding,
+        caller: types.FrameType,
+        stub: Callable[..., Any] | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        crossing = Crossing(len(self.calls), self._locate(caller), module, name, binding)
+        named = _bind(stub, args, kwargs)
+        crossing.arguments = tuple(_summary(key, value) for key, value in named.items())
+        if self.recording:
+            self.calls.append(crossing)
+            self.touched += [(value, crossing) for value in named.values() if _is_tensor(value)]
+        answer = self._answer(crossing, name, stub, named, args, kwargs)
+        if self.recording and crossing.answered == "output":
+            crossing.launch = self._number()
+        return answer
+
+    def _answer(
+        self,
+        crossing: Crossing,
+        name: str,
+        stub: Callable[..., Any] | None,
+        named: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        if name in HOST_FUNCTIONS:
+            crossing.answered = "true"
+            return HOST_FUNCTIONS[name](*named.values())
+        returns = _return_type(stub)
+        if returns is None or returns is type(None):
+            return None
+        fake = self._fakes.get(stub.__name__) if stub is not None else None
+        if fake is not None:
+            # not the library's own doing on a GPU: its frames stay out
+            with self.untraced():
+                return fake(*args, **kwargs)
+        if returns in (int, float, bool):
+            crossing.answered = "invented"
+            crossing.invented = f"the {returns.__name__} that {name} returns: 0"
+            return returns(0)
+        for key in _OUTPUTS:
+            if _is_tensor(named.get(key)):
+                return named[key]
+        raise NotImplementedError(
+            f"{crossing.module}.{name} returns {returns!r}: aiter registers no fake implementation for it, and none of "
+            f"its arguments is called {', '.join(_OUTPUTS)}; a dry run can't know its result"
+        )
+
+
+class TensorHandle:
+    """Stands in for `aiter_tensor_t`, the tensor struct that main's pybind modules take in place of torch's.
+
+    The constructor's order is that of csrc/include/aiter_tensor.h's binding: address, elements, dimensions, shape,
+    strides, dtype number, device number.
+    """
+
+    def __init__(self, *fields: Any) -> None:
+        self.fields = fields
+
+    def summary(self, name: str) -> Argument:
+        """The tensor as a record states it."""
+        if len(self.fields) != 7:
+            return Argument(name, ArgumentKind.TENSOR, "aiter_tensor_t")
+        _, _, _, shape, stride, dtype, device = self.fields
+        info = TensorInfo(tuple(shape), _dtype_name(dtype), tuple(stride), "cpu" if device < 0 else f"cuda:{device}")
+        return Argument(name, ArgumentKind.TENSOR, "aiter_tensor_t", None, info)
+
+
+def _dtype_name(number: int) -> str:
+    types_module = sys.modules.get("aiter.utility.dtypes")
+    numbers = getattr(types_module, "_torch_to_aiter_dtype", {})
+    return next((str(k).removeprefix("torch.") for k, v in numbers.items() if v == number), f"aiter dtype {number}")
+
+
+def _summary(name: str, value: Any) -> Argument:
+    return value.summary(name) if type(value) is TensorHandle else summarise(name, value)
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and issubclass(type(value), torch.Tensor)
+
+
+def _bind(stub: Callable[..., Any] | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    if stub is not None:
+        try:
+            bound = inspect.signature(stub).bind(*args, **kwargs)
+        except (TypeError, ValueError):
+            pass
+        else:
+            bound.apply_defaults()
+            return dict(bound.arguments)
+    return {str(i): value for i, value in enumerate(args)} | kwargs
+
+
+def _return_type(stub: Callable[..., Any] | None) -> Any:
+    if stub is None:
+        return None
+    try:
+        return typing.get_type_hints(stub).get("return")
+    except (NameError, TypeError):
+        return getattr(stub, "__annotations__", {}).get("return")
+
+
+class _ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `module_*` and `aiter.jit.module_*` before the file system is asked."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        self._boundary = boundary
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        parent, _, name = fullname.rpartition(".")
+        if parent not in ("", "aiter.jit"):
+            return None
+        if name.startswith("module_") or (parent and name == "aiter_"):
+            return importlib.machinery.ModuleSpec(fullname, self)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = _BoundaryModule(spec.name, self._boundary)
+        module.__file__ = os.path.join(self._boundary._jit_folder, spec.name.rpartition(".")[2] + ".so")
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """There is nothing to run."""
+
+
+class _BoundaryModule(types.ModuleType):
+    """A module whose every public name is a function of the boundary, made when it is first asked for."""
+
+    def __init__(self, name: str, boundary: Boundary) -> None:
+        super().__init__(name, "A stand-in for an extension module, made by a dry run.")
+        self._boundary = boundary
+
+    def __getattr__(self, name: str) -> Any:
+        short = self.__name__.rpartition(".")[2]
+        # `aiter_` is the prebuilt module of everything: empty here, so that aiter names the module of each function
+        if name.startswith("__") or short == "aiter_":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        member = self._boundary.member(short, name)
+        setattr(self, name, member)
+        return member
+
+
+class _CtypesLibrary:
+    """A loaded library as `ctypes.CDLL` gives it, for main's torch-free modules."""
+
+    def __init__(self, boundary: Boundary, module: str) -> None:
+        self._boundary = boundary
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        # without these three the caller takes the first version of aiter's ctypes ABI: the value returned is the answer
+        if name.startswith("__") or name in (
+            "aiter_ctypes_abi_version",
+            "aiter_get_last_error",
+            "aiter_clear_last_error",
+        ):
+            raise AttributeError(name)
+        function = _CtypesFunction(self._boundary, self._module, name)
+        setattr(self, name, function)
+        return function
+
+
+class _CtypesFunction:
+    """A symbol of such a library; argtypes and restype may be set, as on the real one."""
+
+    argtypes: Any = None
+    restype: Any = None
+
+    def __init__(self, boundary: Boundary, module: str, name: str) -> None:
+        self._boundary = boundary
+        self._module = module
+        self._name = name
+
+    def __call__(self, *args: Any) -> Any:
+        return self._boundary.cross_ctypes(self._module, self._name, sys._getframe(1), args)

@@ -1,0 +1,236 @@
+"""The child process of a dry capture: a job file in, records out through a pipe, nothing else left behind.
+
+One process serves one target and one aiter, since aiter caches both at import; it does every call of the job and then
+leaves without running the exit handlers of the libraries it loaded.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import logging
+import os
+import resource
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tracer.capture.boundary import Boundary
+from tracer.capture.environment import describe
+from tracer.capture.frames import FrameRecorder
+from tracer.capture.overlay import Overlay
+from tracer.capture.places import Places
+from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, send
+from tracer.capture.tensors import DryTensors, RealBodies, answer_for_target
+from tracer.capture.triton_driver import TritonLaunches
+from tracer.errors import KtraceError, SourceTreeError
+from tracer.model.capture import Call, CaptureRecord, ExceptionInfo
+from tracer.model.evidence import Mode
+from tracer.ops.base import Op
+
+_LONGEST_MESSAGE = 800
+_MOST_LOG_LINES = 200
+
+
+class LogCollector:
+    """Keeps what a library says through `logging`; the lines of its import belong to every record."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self.lines: list[str] = []
+        self._make = logging.getLogRecordFactory()
+        logging.setLogRecordFactory(self._record)
+
+    def _record(self, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self._make(*args, **kwargs)
+        if (
+            record.levelno >= logging.INFO
+            and record.pathname.startswith(self._root)
+            and len(self.lines) < _MOST_LOG_LINES
+        ):
+            level = "" if record.levelno == logging.INFO else f" {record.levelname}"
+            try:
+                self.lines.append(f"[{record.name}{level}] {record.getMessage()}")
+            except (TypeError, ValueError):  # a message whose arguments don't fit it; logging itself only complains
+                self.lines.append(f"[{record.name}{level}] {record.msg}")
+        return record
+
+
+class Child:
+    """The process: made once, then asked for each call of the job."""
+
+    def __init__(self, job: Job, handle: int) -> None:
+        self._job = job
+        self._handle = handle
+        self._recorder: FrameRecorder | None = None
+        self._launch_count = 0
+        roots = [(job.folder, "dry run", "<dry run>/")]
+        if job.aiter is not None:
+            roots = [
+                (job.aiter.python_root + "/aiter", "aiter", "aiter/"),
+                (job.aiter.meta_root, "aiter", ""),
+                *roots,
+            ]
+        self._places = Places(roots)
+        self._boundary = Boundary(job.enums, os.path.join(job.folder, "jit"), self._innermost, self._next_launch)
+        self._log = LogCollector(job.aiter.python_root + "/aiter" if job.aiter is not None else job.folder)
+
+    def _innermost(self, frame: Any) -> int | None:
+        return self._recorder.innermost(frame) if self._recorder is not None else None
+
+    def _next_launch(self) -> int:
+        self._launch_count += 1
+        return self._launch_count - 1
+
+    def say(self, message: Message) -> None:
+        """Sends a message to the parent."""
+        send(self._handle, message)
+
+    def load(self) -> None:
+        """Imports torch, Triton and aiter, each prepared for a GPU that is not there.
+
+        Raises:
+            SourceTreeError: aiter can't be imported.
+        """
+        self.say(Doing("importing torch"))
+        import torch
+
+        answer_for_target(self._job.facts)
+        bodies = RealBodies(self._boundary)
+        bodies.install()
+        self.say(Doing("importing triton"))
+        self._triton = TritonLaunches(self._job.facts, self._places, self._innermost, self._next_launch)
+        if importlib.util.find_spec("triton") is not None:
+            self._triton.install()
+        self._boundary.install()
+        self._tensors = DryTensors(self._boundary, bodies)
+        if self._job.aiter is not None:
+            self.say(Doing(f"importing aiter from {self._job.aiter.python_root}"))
+            sys.path.insert(0, self._job.aiter.python_root)
+            self._import_aiter()
+        torch.set_grad_enabled(False)
+        self._import_log = tuple(self._log.lines)
+
+    def _import_aiter(self) -> None:
+        assert self._job.aiter is not None
+        root = self._job.aiter.python_root
+        try:
+            import aiter  # noqa: F401
+        except ModuleNotFoundError as error:
+            raise SourceTreeError(
+                f"the aiter in {root} can't be imported: it needs the module {error.name!r}, which is not installed",
+                expected="a Python environment with everything that this aiter imports",
+                hint=f"pip install {(error.name or '').partition('.')[0]}",
+            ) from None
+        except (Exception, SystemExit) as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{self._places.locate(last.filename)[1]}:{last.lineno}"
+            raise SourceTreeError(
+                f"the aiter in {root} can't be imported: {type(error).__name__}: {_short(error)} ({where})",
+                expected="an aiter that imports on a machine with ROCm",
+                hint="check that the tree is whole, or name another with --aiter PATH",
+            ) from error
+
+    def run(self, index: int, request: CallRequest) -> None:
+        """Makes one call and sends its record."""
+        op = _op_of(request)
+        self.say(Doing(f"{request.op} {dict(request.shape) or list(request.arguments)}"))
+        self._launch_count = 0
+        self._log.lines = list(self._import_log)
+        self._tensors.invented.clear()
+        recorder = self._recorder = FrameRecorder(self._places, self._job.frame_cap)
+        self._triton.begin(recorder)
+        failure: ExceptionInfo | None = None
+        with self._tensors.active():
+            inputs = op.inputs(request.shape, request.options, self._tensors)
+            self._boundary.begin()
+            self._boundary.untraced = recorder.paused
+            recorder.start()
+            try:
+                op.call(inputs, request.options, request.config)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - what the op raises is the answer
+                recorder.stop()
+                failure = self._failure(error, recorder)
+            finally:
+                recorder.stop()
+                self._boundary.end()
+        self.say(Recorded(index, self._record(request, op, recorder, failure)))
+        self._recorder = None
+
+    def _record(
+        self, request: CallRequest, op: Op, recorder: FrameRecorder, failure: ExceptionInfo | None
+    ) -> CaptureRecord:
+        clean = self._places.relative_text
+        crossed = [call.placeholder() for call in self._boundary.calls]
+        launches = [*self._triton.launches, *(launch for launch in crossed if launch is not None)]
+        return CaptureRecord(
+            mode=Mode.DRY,
+            call=Call(
+                op=request.op,
+                shape=request.shape,
+                options=request.options | dict(a.partition("=")[::2] for a in request.arguments),
+                config=request.config,
+                command=request.command,
+                entry=op.entry,
+            ),
+            target=self._job.facts.target,
+            environment=describe(self._job.aiter, dry=True),
+            recorded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            frames=recorder.frames(),
+            boundaries=tuple(call.finish() for call in self._boundary.calls),
+            launches=tuple(sorted(launches, key=lambda launch: launch.id)),
+            log=tuple(clean(line) for line in self._log.lines),
+            exception=failure,
+            lost=recorder.lost(),
+            warnings=tuple(f"a value was made up: {text}" for text in self._tensors.invented),
+        )
+
+    def _failure(self, error: BaseException, recorder: FrameRecorder) -> ExceptionInfo:
+        lines = []
+        for step in traceback.extract_tb(error.__traceback__):
+            tree, file = self._places.locate(step.filename)
+            if tree != "ktrace":
+                lines.append(f"{file}:{step.lineno} in {step.name}")
+        message = self._places.relative_text(_short(error))
+        return ExceptionInfo(type(error).__qualname__, message, recorder.raised_in(error.__traceback__), tuple(lines))
+
+
+def _short(error: BaseException) -> str:
+    text = str(error).strip()
+    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " …"
+
+
+def _op_of(request: CallRequest) -> Op:
+    from tracer.ops.registry import get_op
+
+    return get_op(request.op)
+
+
+def main(job_file: str, handle: int) -> None:
+    """Does the job and leaves; never returns."""
+    code = 0
+    try:
+        warnings.simplefilter("ignore")
+        job = msgspec.json.decode(Path(job_file).read_bytes(), type=Job)
+        overlay = Overlay(job.folder)
+        overlay.install()
+        child = Child(job, handle)
+        try:
+            child.load()
+            for index, request in enumerate(job.requests):
+                child.run(index, request)
+            child.say(Finished(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
+        except KtraceError as error:
+            child.say(Refused(type(error).__name__, error.message, error.expected, error.hint))
+    except BaseException:  # noqa: BLE001 - whatever it is, the parent must be able to show it, and torch must not run its exit handlers
+        traceback.print_exc()
+        code = 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # aiter's registered ops raise in torch's exit handlers on CPU builds (torch 2.13)
+        os._exit(code)

@@ -1,0 +1,71 @@
+"""What a capture's result depends on: the running process in, versions and source trees out."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+
+from tracer.capture.protocol import AiterPlace
+from tracer.model.capture import Environment, SourceTree
+
+#: public repositories of the libraries whose frames are cited, and how a version is named there
+_REPOSITORIES = {
+    "torch": "https://github.com/pytorch/pytorch",
+    "triton": "https://github.com/triton-lang/triton",
+    "pandas": "https://github.com/pandas-dev/pandas",
+    "python": "https://github.com/python/cpython",
+}
+_VARIABLES = ("GPU_ARCHS", "CU_NUM", "PYTORCH_ALLOC_CONF", "ENABLE_CK")
+
+
+def version_of(package: str) -> str | None:
+    """The installed version of a distribution, or None."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def describe(aiter: AiterPlace | None, *, dry: bool) -> Environment:
+    """The environment of this process.
+
+    Args:
+        aiter: the aiter that was imported, or None.
+        dry: whether the run had no GPU; then no ROCm or CUDA version is stated, though torch has been told one.
+    """
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "version", None)
+    trees = [
+        SourceTree(name=name, version=version_of(name), repository=_REPOSITORIES[name])
+        for name in ("torch", "triton", "pandas")
+        if name in sys.modules
+    ]
+    trees.append(SourceTree(name="python", version=platform.python_version(), repository=_REPOSITORIES["python"]))
+    if aiter is not None:
+        trees.insert(
+            0,
+            SourceTree(
+                name="aiter",
+                version=aiter.version,
+                commit=aiter.commit,
+                layout=aiter.layout,
+                repository=aiter.repository,
+            ),
+        )
+    return Environment(
+        ktrace=version_of("ktrace") or "unknown",
+        python=platform.python_version(),
+        platform=f"{platform.system()}-{platform.machine()}",
+        torch=version_of("torch"),
+        triton=version_of("triton"),
+        rocm=None if dry else getattr(version, "hip", None),
+        cuda=None if dry else getattr(version, "cuda", None),
+        trees=tuple(trees),
+        variables={
+            k: v
+            for k, v in sorted(os.environ.items())
+            if k in _VARIABLES or (k.startswith("AITER_") and k not in ("AITER_JIT_DIR", "AITER_ASM_DIR"))
+        },
+    )

@@ -1,0 +1,223 @@
+"""Records Python frames: a call made between `start` and `stop` in, the `Frame`s that it entered out.
+
+The recorder keeps plain lists while the call runs and builds the record's structs afterwards. Frames of ktrace itself
+are left out; the frames below them hang on the nearest recorded one, with the line in that one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from tracer.capture.arguments import summarise
+from tracer.capture.places import OWN_TREE, Places
+from tracer.model.capture import Argument, Frame, Lost
+from tracer.model.source import SourceRef
+
+#: trees whose frames give way first when there are too many: what a library's reader came for is elsewhere
+INNER_TREES = frozenset({"python", "torch", "triton", "pandas", "numpy"})
+
+#: opcodes a frame can leave by without an exception (generators yield); named so in Python 3.11 to 3.13
+_YIELDING = dis.opmap["YIELD_VALUE"]
+_LEAVING = frozenset(
+    dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR") if name in dis.opmap
+)
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+_SUSPENDING = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
+
+
+class _Entry:
+    """A frame while the call runs."""
+
+    __slots__ = ("arguments", "call_line", "code", "enter_ns", "exit_ns", "module", "parent", "raised", "thread")
+
+    def __init__(self, parent: int | None, thread: int, code: CodeType, module: str | None, call_line: int | None):
+        self.parent = parent
+        self.thread = thread
+        self.code = code
+        self.module = module
+        self.call_line = call_line
+        self.arguments: tuple[Argument, ...] = ()
+        self.enter_ns = 0
+        self.exit_ns: int | None = None
+        self.raised: str | None = None
+
+
+class FrameRecorder:
+    """A trace function with a memory.
+
+    Args:
+        places: names files relative to their trees.
+        cap: the most frames kept; past a quarter of it frames of INNER_TREES are only counted, past it all are.
+    """
+
+    def __init__(self, places: Places, cap: int) -> None:
+        self._places = places
+        self._cap = cap
+        self._entries: list[_Entry] = []
+        self._active: dict[FrameType, int] = {}
+        self._last: dict[int, int] = {}
+        self._trees: dict[CodeType, str | None] = {}
+        self._suspended: dict[FrameType, int] = {}
+        self._inner = 0
+        self._left_out = 0
+        self._pauses: dict[str, int] = {}
+        self.running = False
+
+    def start(self) -> None:
+        """Begins recording in this thread and in every thread started from now on."""
+        self.running = True
+        threading.settrace(self._enter)
+        sys.settrace(self._enter)
+
+    def stop(self) -> None:
+        """Ends recording; the trace function that was there before does not come back (there is none in the child)."""
+        sys.settrace(None)
+        threading.settrace(None)
+        self.running = False
+
+    @contextlib.contextmanager
+    def paused(self, why: str | None = None) -> Iterator[None]:
+        """Stops tracing for a stretch; where `why` names it, it is counted among what was lost."""
+        was = sys.gettrace() is not None and self.running
+        if was:
+            sys.settrace(None)
+            if why is not None:
+                self._pauses[why] = self._pauses.get(why, 0) + 1
+        try:
+            yield
+        finally:
+            if was:
+                sys.settrace(self._enter)
+
+    def innermost(self, frame: FrameType | None) -> int | None:
+        """The id of the nearest recorded frame at or above `frame`."""
+        while frame is not None:
+            found = self._active.get(frame)
+            if found is not None:
+                return found
+            frame = frame.f_back
+        return None
+
+    def raised_in(self, traceback: TracebackType | None) -> int | None:
+        """The id of the innermost recorded frame of a traceback."""
+        found = None
+        while traceback is not None:
+            number = self._last.get(id(traceback.tb_frame))
+            if number is not None and self._entries[number].code is traceback.tb_frame.f_code:
+                found = number
+            traceback = traceback.tb_next
+        return found
+
+    def frames(self) -> tuple[Frame, ...]:
+        """What was recorded, in call order."""
+        return tuple(self._frame(number, entry) for number, entry in enumerate(self._entries))
+
+    def lost(self) -> tuple[Lost, ...]:
+        """What was left out, and how much of it."""
+        found = [Lost(why, count, "their frames were not traced") for why, count in self._pauses.items()]
+        if self._left_out:
+            detail = f"a call keeps {self._cap} frames, {self._cap // 4} of them of {', '.join(sorted(INNER_TREES))}"
+            found.append(Lost("frames", self._left_out, detail))
+        return tuple(found)
+
+    def _frame(self, number: int, entry: _Entry) -> Frame:
+        code = entry.code
+        tree, file = self._places.locate(code.co_filename)
+        return Frame(
+            id=number,
+            parent=entry.parent,
+            thread=entry.thread,
+            function=code.co_name,
+            qualname=code.co_qualname,
+            module=entry.module,
+            source=SourceRef(file, code.co_firstlineno, tree),
+            call_line=entry.call_line,
+            enter_ns=entry.enter_ns,
+            exit_ns=entry.exit_ns,
+            arguments=entry.arguments,
+            raised=entry.raised,
+        )
+
+    def _tree(self, code: CodeType) -> str | None:
+        if code not in self._trees:
+            self._trees[code] = self._places.locate(code.co_filename)[0]
+        return self._trees[code]
+
+    def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event != "call":
+            return None
+        code = frame.f_code
+        tree = self._tree(code)
+        if tree == OWN_TREE:
+            return None
+        suspended = self._suspended.pop(frame, None) if code.co_flags & _SUSPENDING else None
+        if suspended is not None:  # a generator goes on: the same call, not another one
+            self._active[frame] = suspended
+            return self._inside
+        count, inner = len(self._entries), tree is None or tree in INNER_TREES
+        if count >= self._cap or (inner and self._inner * 4 >= self._cap):
+            self._left_out += 1
+            return None
+        self._inner += inner
+        back, parent = frame.f_back, None
+        while back is not None:
+            parent = self._active.get(back)
+            if parent is not None:
+                break
+            back = back.f_back
+        module = frame.f_globals.get("__name__")
+        entry = _Entry(
+            parent,
+            threading.get_ident(),
+            code,
+            module if type(module) is str else None,
+            back.f_lineno if back is not None else None,
+        )
+        if not (inner and parent is not None and self._is_inner(parent)):
+            entry.arguments = self._arguments(frame, code)
+        self._active[frame] = self._last[id(frame)] = count
+        self._entries.append(entry)
+        frame.f_trace_lines = False
+        entry.enter_ns = time.time_ns()
+        return self._inside
+
+    def _is_inner(self, number: int) -> bool:
+        """Whether a frame lies in INNER_TREES: arguments are kept where a library calls in, not further down."""
+        tree = self._trees[self._entries[number].code]
+        return tree is None or tree in INNER_TREES
+
+    def _arguments(self, frame: FrameType, code: CodeType) -> tuple[Argument, ...]:
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+        if not count:
+            return ()
+        values = frame.f_locals
+        return tuple(summarise(name, values[name]) for name in code.co_varnames[:count] if name in values)
+
+    def _inside(self, frame: FrameType, event: str, arg: Any) -> Any:
+        number = self._active.get(frame)
+        if number is None:
+            return None
+        entry = self._entries[number]
+        if event == "exception":
+            entry.raised = arg[0].__qualname__ if type(arg[0]) is type else "Exception"
+        elif event == "return":
+            entry.exit_ns = time.time_ns()
+            if frame.f_code.co_flags & _SUSPENDING and frame.f_code.co_code[frame.f_lasti] == _YIELDING:
+                self._suspended[frame] = number
+            if entry.raised is not None and (arg is not None or self._left_well(frame)):
+                entry.raised = None
+            del self._active[frame]
+        return self._inside
+
+    @staticmethod
+    def _left_well(frame: FrameType) -> bool:
+        """Whether a frame left by a return or yield: both then and by an exception the event's value may be None."""
+        return frame.f_code.co_code[frame.f_lasti] in _LEAVING
