@@ -1,9 +1,10 @@
-"""aiter's CK two-stage MoE instance names: in comes `moe_ck2stages_gemm1_...`, out come tile, element op, quantisation, types.
+"""aiter's CK two-stage MoE instance names: in comes `moe_ck2stages_gemm1_...`, out come its tokens as fields.
 
     moe_ck2stages_gemm<stage>_{BLOCKxMxNxK}_{MWavesxNWaves}_{CDE element op}_v{pipeline}_Nswizzle{0|1}_Quant{n}
         _MulRoutedWeight{0|1}[_{activation}]_{A type}_{B type}_{C type}
 
-Stage 1 prints the activation, stage 2 does not. The element op is no sign of quantisation: on gfx950 the fp8 lists keep
+Until mid 2025 the quantisation was printed as a word (`per_tensor`) and the types were left out. Stage 1 prints the
+activation, stage 2 does not. The element op is no sign of quantisation: on gfx950 the fp8 lists keep
 the default `TypeCast`, so only `Quant` says how the tensors are scaled.
 """
 
@@ -42,25 +43,30 @@ _DTYPES = {
 }  # fmt: skip
 
 
-def _form(stage: str, *activation: Part) -> Pattern:
-    return Pattern(
-        "aiter_ck_moe_2stages",
-        lit("moe_ck2stages_gemm"),
-        groups(
-            choice("stage", {stage: int(stage)}),
-            nums(("block_size", "m_per_block", "n_per_block", "k_per_block")),
-            nums(("m_waves", "n_waves")),
-            text("cde_element_op", "[A-Za-z][A-Za-z0-9]*"),
-            lit("v") + num("pipeline_version"),
-            lit("Nswizzle") + bit("n_swizzle"),
-            lit("Quant") + also("quant_type", NUMBER, lambda s: _QUANT.get(s, NOT_STATED)) + num("quant_type_id"),
-            lit("MulRoutedWeight") + bit("mul_routed_weight"),
-            *activation,
-            choice("dtype_a", _DTYPES),
-            choice("dtype_b", _DTYPES),
-            choice("dtype_c", _DTYPES),
-        ),
-    )
+_TYPES = groups(choice("dtype_a", _DTYPES), choice("dtype_b", _DTYPES), choice("dtype_c", _DTYPES))
+
+
+def _forms(stage: str, *activation: Part) -> OneOf:
+    def form(quantisation: Part, *types: Part) -> Pattern:
+        return Pattern(
+            "aiter_ck_moe_2stages",
+            lit("moe_ck2stages_gemm"),
+            groups(
+                choice("stage", {stage: int(stage)}),
+                nums(("block_size", "m_per_block", "n_per_block", "k_per_block")),
+                nums(("m_waves", "n_waves")),
+                text("cde_element_op", "[A-Za-z][A-Za-z0-9]*"),
+                lit("v") + num("pipeline_version"),
+                lit("Nswizzle") + bit("n_swizzle"),
+                quantisation,
+                lit("MulRoutedWeight") + bit("mul_routed_weight"),
+                *activation,
+                *types,
+            ),
+        )
+
+    numbered = lit("Quant") + also("quant_type", NUMBER, lambda s: _QUANT.get(s, NOT_STATED)) + num("quant_type_id")
+    return OneOf(form(numbered, _TYPES), form(text("quant_type", "no|per_[0-9a-z]+")))
 
 
 class AiterCkMoe(FormalGrammar):
@@ -69,8 +75,8 @@ class AiterCkMoe(FormalGrammar):
     name = "aiter_ck_moe"
     link = "https://github.com/ROCm/aiter/tree/main/csrc/ck_gemm_moe_2stages_codegen"
     readers: ClassVar[Mapping[str, Pattern | OneOf]] = {
-        "moe_ck2stages_gemm1_": _form("1", text("activation", "[a-z][a-z0-9]*")),
-        "moe_ck2stages_gemm2_": _form("2"),
+        "moe_ck2stages_gemm1_": _forms("1", text("activation", "[a-z][a-z0-9]*")),
+        "moe_ck2stages_gemm2_": _forms("2"),
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(

@@ -7,7 +7,7 @@
     moe_cktile2stages_gemm<stage>_{BLOCKxMxNxK}_{waves MxN}_{instruction MxNxK}_{blocks per CU}perCU_{quantisation}
         [_MulRoutedWeight][_HasBias][_{activation}][_SplitK]
 
-WAVE_MAP in aiter's source means the number of waves here, where it means MFMA tiles per wave in the classic CK families.
+WAVE_MAP in aiter's source means the number of waves here; in the classic CK families it means MFMA tiles per wave.
 Stage 1 of MoE prints the activation (`no` where there is none), stage 2 does not. `HasBias` and `SplitK` came in 2026.
 """
 

@@ -16,7 +16,7 @@ from tracer.names.pattern import Pattern
 
 
 def exact_quotient(extent: int | None, count: int | None) -> int | None:
-    """`extent` shared equally by `count`, as a view derives it; None when one is not stated or it does not come out even."""
+    """`extent` shared equally by `count`; None when one of them is not stated or it does not come out even."""
     if not extent or not count or extent % count:
         return None
     return extent // count
@@ -57,19 +57,21 @@ class OneOf:
 class FormalGrammar(Grammar):
     """Formal families told apart by how their names begin.
 
-    A subclass states `readers`; families, formal and prefixes follow from it. A name is accepted when it begins with one
-    of the literals and what `guard` says comes next.
+    A subclass states `readers`; families, formal and prefixes follow from it. A name is accepted when it begins with
+    one of the literals and what `guard` says comes next.
     """
 
     #: literal beginning -> how to read such a name
     readers: ClassVar[Mapping[str, Pattern | OneOf]]
     #: regular expression that must follow the beginning
     guard: ClassVar[str] = "[0-9]"
+    #: further formal families that the subclass reads and writes itself
+    others: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         """Derives families, formal and prefixes from `readers`."""
         super().__init_subclass__()
-        cls.families = tuple(dict.fromkeys(reader.family for reader in cls.readers.values()))
+        cls.families = (*dict.fromkeys(reader.family for reader in cls.readers.values()), *cls.others)
         cls.formal = frozenset(cls.families)
         cls.prefixes = tuple(cls.readers)
 
@@ -82,7 +84,7 @@ class FormalGrammar(Grammar):
         """Says whether `name` begins as one of the families does."""
         return self._head.match(name) is not None
 
-    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:  # noqa: ARG002  # these names say it all
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         """Reads `name`; a broken one keeps what follows the break as unparsed."""
         head = self._head.match(name)
         if head is None:

@@ -17,15 +17,21 @@ from tracer.names.aiter_ck import AiterCk
 from tracer.names.aiter_ck_moe import AiterCkMoe
 from tracer.names.aiter_cktile import AiterCktile
 from tracer.names.base import NO_CONTEXT, Context, Grammar
+from tracer.names.ck_template import CkTemplate
 from tracer.names.flydsl import Flydsl
 from tracer.names.flydsl_moe import FlydslMoe
+from tracer.names.opus import Opus
+from tracer.names.opus_moe import OpusMoe
 
 GRAMMARS: tuple[Grammar, ...] = (
+    CkTemplate(),
     AiterCk(),
     AiterCkMoe(),
     AiterCktile(),
     Flydsl(),
     FlydslMoe(),
+    Opus(),
+    OpusMoe(),
     AiterAsm(),
 )
 
@@ -89,7 +95,7 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
 
 
 def format_name(decoded: DecodedName) -> str:
-    """Writes the name that a decoded name's family and fields describe. Raises ValueError where there is no formal grammar."""
+    """Writes the name that family and fields of `decoded` describe. Raises ValueError where no grammar is formal."""
     if decoded.grammar is None or decoded.family is None:
         raise ValueError(f"no grammar claims {decoded.text!r}")
     return _BY_NAME[decoded.grammar].format(decoded.family, decoded.fields)

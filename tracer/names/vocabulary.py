@@ -1,6 +1,6 @@
 """The shared vocabulary: keys that several grammars use, each with one meaning, and spellings of types.
 
-A grammar picks the shared keys it uses with `pick(...)` and adds its own beside them, so the glossary has one entry a key.
+A grammar picks the shared keys it uses with `pick(...)` and adds its own beside them: one glossary entry a key.
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ SHARED: Mapping[str, Key] = {
     "quant_type": Key("How the operands are quantised: no, per tensor, per token, or a block that shares a scale."),
     "has_bias": Key("Whether the kernel adds a bias."),
     "split_k_enabled": Key("Whether K is split over blocks; the factor is not in the name."),
+    "async_copy": Key("Whether global memory is copied to LDS asynchronously."),
+    "lds_stage": Key("LDS buffers of the tile of A: 2 is ping-pong, 1 a single buffer.", "buffers"),
+    "sort_block_m": Key("Rows of an expert that the token sorting keeps together.", "rows"),
+    "k_wave": Key("Waves of a block that share K and add up their results.", "waves"),
+    "cshuffle": Key("Whether the output tile is shuffled through LDS before the store."),
     "isa": Key("Target that the name itself states (gfx..., sm...)."),
     "dtype": Key("Element type of the data, where the name has one type only."),
     "dtype_compute": Key("Element type in which the kernel computes."),
