@@ -78,7 +78,7 @@ def _scalar(value: str | int | float | bool, kind: type) -> str | int | float | 
         return value if len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT] + "…"
     if kind is float and not math.isfinite(value):
         return str(value)
-    if kind is int and not -(2**63) <= value < 2**63:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return hex(value)[:_LONGEST_TEXT]
     return value
 

@@ -148,7 +148,6 @@ class Child:
         with self._tensors.active():
             inputs = op.inputs(request.shape, request.options, self._tensors)
             self._boundary.begin()
-            self._boundary.untraced = recorder.paused
             recorder.start()
             try:
                 op.call(inputs, request.options, request.config)

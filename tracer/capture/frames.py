@@ -6,12 +6,10 @@ are left out; the frames below them hang on the nearest recorded one, with the l
 
 from __future__ import annotations
 
-import contextlib
 import dis
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -28,6 +26,8 @@ _YIELDING = dis.opmap["YIELD_VALUE"]
 _LEAVING = frozenset(
     dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR") if name in dis.opmap
 )
+#: ktrace's own code whose callees belong to the call: ops make it, the dispatch mode leads to real bodies
+_BRIDGE_FILES, _BRIDGE_NAMES = "tracer/ops/", frozenset({"__torch_dispatch__"})
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _SUSPENDING = 0x20 | 0x80 | 0x200  # generator, coroutine, asynchronous generator
 
@@ -68,11 +68,10 @@ class FrameRecorder:
         self._inner = 0
         self._left_out = 0
         self._pauses: dict[str, int] = {}
-        self.running = False
+        self._muted: dict[int, int] = {}
 
     def start(self) -> None:
         """Begins recording in this thread and in every thread started from now on."""
-        self.running = True
         threading.settrace(self._enter)
         sys.settrace(self._enter)
 
@@ -80,21 +79,19 @@ class FrameRecorder:
         """Ends recording; the trace function that was there before does not come back (there is none in the child)."""
         sys.settrace(None)
         threading.settrace(None)
-        self.running = False
 
-    @contextlib.contextmanager
-    def paused(self, why: str | None = None) -> Iterator[None]:
-        """Stops tracing for a stretch; where `why` names it, it is counted among what was lost."""
-        was = sys.gettrace() is not None and self.running
+    def pause(self, why: str) -> bool:
+        """Stops tracing for a stretch that `why` names and counts; gives what `resume` needs."""
+        was = sys.gettrace() is not None
         if was:
             sys.settrace(None)
-            if why is not None:
-                self._pauses[why] = self._pauses.get(why, 0) + 1
-        try:
-            yield
-        finally:
-            if was:
-                sys.settrace(self._enter)
+            self._pauses[why] = self._pauses.get(why, 0) + 1
+        return was
+
+    def resume(self, was: bool) -> None:
+        """Undoes `pause`."""
+        if was:
+            sys.settrace(self._enter)
 
     def innermost(self, frame: FrameType | None) -> int | None:
         """The id of the nearest recorded frame at or above `frame`."""
@@ -155,8 +152,15 @@ class FrameRecorder:
             return None
         code = frame.f_code
         tree = self._tree(code)
-        if tree == OWN_TREE:
+        thread = threading.get_ident()
+        if self._muted.get(thread):
             return None
+        if tree == OWN_TREE:
+            if code.co_name in _BRIDGE_NAMES or self._places.locate(code.co_filename)[1].startswith(_BRIDGE_FILES):
+                return None
+            self._muted[thread] = 1
+            frame.f_trace_lines = False
+            return self._unmute
         suspended = self._suspended.pop(frame, None) if code.co_flags & _SUSPENDING else None
         if suspended is not None:  # a generator goes on: the same call, not another one
             self._active[frame] = suspended
@@ -175,7 +179,7 @@ class FrameRecorder:
         module = frame.f_globals.get("__name__")
         entry = _Entry(
             parent,
-            threading.get_ident(),
+            thread,
             code,
             module if type(module) is str else None,
             back.f_lineno if back is not None else None,
@@ -187,6 +191,12 @@ class FrameRecorder:
         frame.f_trace_lines = False
         entry.enter_ns = time.time_ns()
         return self._inside
+
+    def _unmute(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """Watches ktrace's own function, under which nothing is recorded, until it ends."""
+        if event == "return":
+            self._muted[threading.get_ident()] = 0
+        return self._unmute
 
     def _is_inner(self, number: int) -> bool:
         """Whether a frame lies in INNER_TREES: arguments are kept where a library calls in, not further down."""

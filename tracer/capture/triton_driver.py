@@ -6,7 +6,6 @@ launches nothing, and keeps what the launcher was given.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 from collections.abc import Callable
@@ -136,8 +135,12 @@ class TritonLaunches:
         # JITFunction imports `compile` from this package when it first runs (triton 3.4 to 3.6)
         def compile_and_keep(*args: Any, **kwargs: Any) -> Any:
             recorder = launches._recorder
-            with recorder.paused(_COMPILER) if recorder is not None else contextlib.nullcontext():
+            was = recorder.pause(_COMPILER) if recorder is not None else False
+            try:
                 compiled = real_compile(*args, **kwargs)
+            finally:
+                if recorder is not None:
+                    recorder.resume(was)
             launches._compiled[compiled.metadata.hash] = compiled
             return compiled
 

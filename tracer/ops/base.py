@@ -116,7 +116,7 @@ class Op(abc.ABC):
                     expected=accepted,
                     hint=f"did you mean {near[0]}?" if near else None,
                 )
-            if type(value) is not self.config_keys[key]:
+            if type(value) is not self.config_keys[key] and not (value is None and self.config_keys[key] is str):
                 raise UsageError(
                     f"{self.name}: {key}={value!r} in the configuration is of the type {type(value).__name__}",
                     expected=f"{key} of the type {self.config_keys[key].__name__}",

@@ -8,8 +8,9 @@ from tracer.errors import UsageError
 from tracer.ops.base import Op
 from tracer.ops.gemm import GemmA8W8Blockscale, QuantGemmA8W8Blockscale, QuantPer1x128
 from tracer.ops.torch_gemm import TorchLinear, TorchMm
+from tracer.ops.triton_gemm import GemmA16W16
 
-OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale(), TorchMm(), TorchLinear())
+OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale(), TorchMm(), TorchLinear(), GemmA16W16())
 
 _BY_NAME = {op.name: op for op in OPS}
 
