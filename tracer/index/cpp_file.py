@@ -1,0 +1,536 @@
+"""What one C++ file states: its text in, its functions, calls, launches, macros, aliases and includes out, with lines.
+
+Parsing is tree-sitter-cpp's, on the text that `cpp_text` prepared. A definition is a function with a body; a declaration
+has none. Comments and strings are no code. Calls inside device-only functions are left out: no chain runs through them.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tracer.index.cpp_text import Macro, Prepared, expand, line_at, line_starts, mask, prepare, split_arguments
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Query
+
+#: changes whenever the facts below mean something else; part of the cache's key
+FACTS_VERSION = 1
+
+#: calls whose arguments are kept: they name kernels, bindings or code objects
+_KEEP_ARGUMENTS = re.compile(
+    r"(?:.*(?:aunch|kernel|Kernel|Run|init|emplace|get_or_create|make_unique)\w*|def|enum_|class_|value|hip[A-Z]\w*|roc\w*|[A-Z][A-Z0-9_]{3,}\w*)\Z"
+)
+_MAX_ARGUMENTS = 600
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
+_QUERY = """
+(function_definition) @definition
+(declaration declarator: (_) @declared)
+(field_declaration declarator: (_) @declared)
+(call_expression) @call
+(namespace_definition) @namespace
+(class_specifier body: (_)) @class
+(struct_specifier body: (_)) @class
+(alias_declaration) @alias
+(template_function) @reference
+(pointer_expression argument: [(identifier) (qualified_identifier)] @address)
+(declaration type: (_) @declared_type)
+(compound_literal_expression type: (_) @constructed)
+(new_expression type: (_) @constructed)
+"""
+_SCOPES = ("namespace", "class")
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """One call, or one mention of a function by name.
+
+    Attributes:
+        name: what is called, as written and without template arguments (`aiter::mha_fwd`, or `Run` for a method).
+        line: 1-based line of the call.
+        receiver: for a method, the text before `.` or `->`; else "".
+        template: template arguments as written, without the brackets; "" when there are none.
+        arguments: number of arguments; -1 for a mention without a call.
+        text: the arguments as written, kept for calls that launch, bind or load; else "".
+    """
+
+    name: str
+    line: int
+    receiver: str = ""
+    template: str = ""
+    arguments: int = -1
+    text: str = ""
+
+
+class LaunchSite(msgspec.Struct, frozen=True, array_like=True):
+    """One `kernel<<<...>>>`: the kernel expression, the launch configuration as written, the line."""
+
+    kernel: str
+    line: int
+    configuration: str = ""
+
+
+class Function(msgspec.Struct, frozen=True, array_like=True):
+    """A function, or a macro seen as one.
+
+    Attributes:
+        name: qualified by namespaces and classes as the text states them.
+        line: line of its name.
+        first: line on which the declaration begins.
+        last: line on which it ends.
+        kind: "definition", "declaration", "macro", or "fragment" (code outside any function).
+        kernel: whether it is marked `__global__`.
+        device: whether it is marked `__device__` and not `__host__`.
+        extern_c: whether it has C linkage.
+        parameters: how many parameters it takes; -1 when not known.
+        names: for a macro, its parameters; for a function, ().
+        calls: what it calls or mentions.
+        launches: the triple-chevron launches in it.
+        template: whether it is a template.
+        via: the macro that its text comes from, or "".
+    """
+
+    name: str
+    line: int
+    first: int
+    last: int
+    kind: str
+    kernel: bool = False
+    device: bool = False
+    extern_c: bool = False
+    parameters: int = -1
+    names: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    launches: tuple[LaunchSite, ...] = ()
+    template: bool = False
+    via: str = ""
+
+    @property
+    def leaf(self) -> str:
+        """The unqualified name."""
+        return self.name.rpartition("::")[2]
+
+
+class TypeAlias(msgspec.Struct, frozen=True, array_like=True):
+    """`using name = target;`, or a class's definition (then `target` is "")."""
+
+    name: str
+    line: int
+    target: str = ""
+    last: int = 0
+
+
+class CppFacts(msgspec.Struct, frozen=True, array_like=True):
+    """All facts of one file.
+
+    Attributes:
+        includes: (as written, line, whether in quotes).
+        functions: definitions, declarations, macros with code, and one fragment for code outside functions.
+        types: classes and aliases.
+        attribute_macros: object-like macros that only decorate declarations.
+        errors: how many places the parser could not read.
+    """
+
+    includes: tuple[tuple[str, int, bool], ...] = ()
+    functions: tuple[Function, ...] = ()
+    types: tuple[TypeAlias, ...] = ()
+    attribute_macros: tuple[str, ...] = ()
+    errors: int = 0
+
+
+@cache
+def _language() -> tuple[Language, Query]:
+    import tree_sitter
+    import tree_sitter_cpp
+
+    language = tree_sitter.Language(tree_sitter_cpp.language())
+    return language, tree_sitter.Query(language, _QUERY)
+
+
+def read_file(source: str, macros: Mapping[str, Macro] | None = None, attributes: Iterable[str] = ()) -> CppFacts:
+    """The facts of one file's text (its bytes decoded as Latin-1).
+
+    Args:
+        source: the text.
+        macros: macros of other files that may be used at namespace scope here.
+        attributes: macros of other files that only decorate declarations.
+    """
+    attributes = frozenset(attributes)
+    prepared = prepare(source, macros, attributes)
+    masked = mask(source)
+    starts = line_starts(masked)
+    includes = tuple((m.group(2), line_at(starts, m.start()), m.group(1) == '"') for m in _INCLUDE.finditer(masked))
+    reader = _Reader(prepared)
+    functions = reader.functions()
+    for macro in prepared.macros:
+        if not macro.is_attribute and "(" in macro.body:
+            functions.append(_macro_function(macro, attributes))
+    return CppFacts(
+        includes,
+        tuple(functions),
+        tuple(reader.types()),
+        tuple(m.name for m in prepared.macros if m.is_attribute and m.body.strip()),
+        reader.errors,
+    )
+
+
+def read_fragment(text: str, line: int, name: str) -> tuple[list[Function], list[TypeAlias]]:
+    """The functions and types in a piece of code that starts on `line`; what stands outside is a fragment `name`."""
+    prepared = prepare(text)
+    reader = _Reader(prepared, line - 1, name)
+    functions = reader.functions()
+    functions += [
+        msgspec.structs.replace(f, line=f.line + line - 1, first=f.first + line - 1, last=f.last + line - 1)
+        for f in (_macro_function(m, frozenset()) for m in prepared.macros if m.body.strip())
+    ]
+    return functions, reader.types()
+
+
+def _macro_function(macro: Macro, attributes: frozenset[str]) -> Function:
+    """A macro's body read as a function body."""
+    prepared = prepare("void ktrace_macro() {" + macro.body + "\n;}", None, attributes)
+    reader = _Reader(prepared, macro.body_line - 1)
+    inside = reader.functions()
+    calls = tuple(c for f in inside for c in f.calls)
+    launches = tuple(s for f in inside for s in f.launches)
+    return Function(
+        macro.name,
+        macro.line,
+        macro.line,
+        macro.end_line,
+        "macro",
+        parameters=-1 if macro.parameters is None else len(macro.parameters),
+        names=macro.parameters or (),
+        calls=calls,
+        launches=launches,
+    )
+
+
+class _Reader:
+    """Reads the functions out of one prepared text."""
+
+    def __init__(self, prepared: Prepared, line_offset: int = 0, fragment: str = "") -> None:
+        import tree_sitter
+
+        language, query = _language()
+        self.prepared = prepared
+        self.data = prepared.text.encode("latin-1")
+        self.offset = line_offset
+        self.fragment = fragment
+        tree = tree_sitter.Parser(language).parse(self.data)
+        self.root = tree.root_node
+        self.found = tree_sitter.QueryCursor(query).captures(self.root)
+        self.errors = sum(1 for c in self.root.children if c.has_error)
+        self.scopes = sorted(
+            (
+                (n.start_byte, n.end_byte, self.text(name) if (name := n.child_by_field_name("name")) else "")
+                for kind in _SCOPES
+                for n in self.found.get(kind, ())
+            ),
+            key=lambda s: (s[0], -s[1]),
+        )
+
+    def text(self, node: Node) -> str:
+        return self.data[node.start_byte : node.end_byte].decode("latin-1")
+
+    def line(self, node: Node) -> int:
+        return node.start_point[0] + 1 + self.offset
+
+    def last(self, node: Node) -> int:
+        return node.end_point[0] + 1 + self.offset
+
+    def scope(self, offset: int) -> str:
+        """Namespaces and classes around an offset, joined by `::`; anonymous ones are left out."""
+        names = []
+        for start, end, name in self.scopes:
+            if start >= offset:
+                break
+            if end > offset and name:
+                names.append(re.sub(r"<.*", "", name, flags=re.DOTALL).strip())
+        return "::".join(names)
+
+    def functions(self) -> list[Function]:
+        """All functions, and one fragment with the code outside them."""
+        bodies: list[tuple[int, int, Function]] = []
+        for node in self.found.get("definition", ()):
+            function = self._function(node, node.child_by_field_name("declarator"), "definition")
+            if function is not None:
+                bodies.append((node.start_byte, node.end_byte, function))
+        declared = []
+        for node in self.found.get("declared", ()):
+            inner = _function_declarator(node)
+            if inner is not None and node.parent is not None:
+                function = self._function(node.parent, node, "declaration")
+                if function is not None:
+                    declared.append((node.start_byte, function))
+        bodies.sort(key=lambda b: (b[0], -b[1]))
+        calls, launches = self._inside(bodies)
+        out = [
+            msgspec.structs.replace(f, calls=tuple(calls[i]), launches=tuple(launches[i]))
+            for i, (_, _, f) in enumerate(bodies)
+        ]
+        begins = [b[0] for b in bodies]
+        for at, function in declared:
+            i = bisect.bisect_right(begins, at) - 1
+            if i < 0 or at > bodies[i][1]:  # not inside a function's body, where it is a variable
+                out.append(function)
+        outside = len(bodies)
+        if calls[outside] or launches[outside]:
+            last = self.prepared.text.count("\n") + 1 + self.offset
+            first = 1 + self.offset
+            out.append(
+                Function(
+                    self.fragment,
+                    first,
+                    first,
+                    last,
+                    "fragment",
+                    calls=tuple(calls[outside]),
+                    launches=tuple(launches[outside]),
+                )  # fmt: skip
+            )
+        return out
+
+    def types(self) -> list[TypeAlias]:
+        """Classes and aliases."""
+        out = []
+        for node in self.found.get("class", ()):
+            name = node.child_by_field_name("name")
+            if name is not None:
+                scope = self.scope(node.start_byte)
+                leaf = self.text(name)
+                out.append(TypeAlias(f"{scope}::{leaf}" if scope else leaf, self.line(name), "", self.last(node)))
+        for node in self.found.get("alias", ()):
+            name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
+            if name is not None and target is not None:
+                scope = self.scope(node.start_byte)
+                leaf = self.text(name)
+                out.append(
+                    TypeAlias(
+                        f"{scope}::{leaf}" if scope else leaf,
+                        self.line(name),
+                        " ".join(self.text(target).split())[:2000],
+                        self.last(node),
+                    )
+                )
+        return out
+
+    def _function(self, node: Node, declarator: Node | None, kind: str) -> Function | None:
+        inner = _function_declarator(declarator)
+        if inner is None:
+            return None
+        name_node = inner.child_by_field_name("declarator")
+        if name_node is None or name_node.type in ("parenthesized_declarator", "pointer_declarator"):
+            return None
+        name = re.sub(r"\s+", "", _without_template(self.text(name_node)))
+        if not name or name in ("if", "for", "while", "switch", "return"):
+            return None
+        scope = self.scope(node.start_byte)
+        parent = node.parent
+        templated = parent is not None and parent.type == "template_declaration"
+        begin = parent.start_byte if templated and parent is not None else node.start_byte
+        head = self.data.rfind(b";", 0, begin), self.data.rfind(b"}", 0, begin), self.data.rfind(b"{", 0, begin)
+        since = max(head)
+        name_at = name_node.start_byte
+        marks = self.prepared
+        device = _between(marks.device_marks, since, name_at)
+        parameters = inner.child_by_field_name("parameters")
+        return Function(
+            f"{scope}::{name}" if scope else name,
+            self.line(name_node),
+            (parent if templated and parent is not None else node).start_point[0] + 1 + self.offset,
+            self.last(node),
+            kind,
+            kernel=_between(marks.global_marks, since, name_at),
+            device=device and not _between(marks.host_marks, since, name_at),
+            extern_c=_between(marks.extern_c_marks, since, name_at),
+            parameters=-1 if parameters is None else _count(parameters),
+            template=templated,
+            via=self._macro_at(name_node),
+        )
+
+    def _macro_at(self, node: Node) -> str:
+        """The macro whose expansion a node stands in: expansions begin on their use's line, in the use's place."""
+        line = node.start_point[0] + 1
+        for name, _, use_line, offset in self.prepared.macro_uses:
+            if use_line == line and offset <= node.start_byte and not self.data.startswith(name.encode(), offset):
+                return name
+        return ""
+
+    def _inside(self, bodies: list[tuple[int, int, Function]]) -> tuple[list[list[Call]], list[list[LaunchSite]]]:
+        """Sorts calls and launches into the function that holds them; the last list holds what is outside."""
+        begins = [b[0] for b in bodies]
+        calls: list[list[Call]] = [[] for _ in range(len(bodies) + 1)]
+        launches: list[list[LaunchSite]] = [[] for _ in range(len(bodies) + 1)]
+
+        def owner(at: int) -> int:
+            i = bisect.bisect_right(begins, at) - 1
+            while i >= 0 and bodies[i][1] <= at:
+                i -= 1
+            return i if i >= 0 else len(bodies)
+
+        for node in self.found.get("call", ()):
+            i = owner(node.start_byte)
+            if i < len(bodies) and (bodies[i][2].device or bodies[i][2].kernel):
+                continue
+            call = self._call(node)
+            if call is not None:
+                calls[i].append(call)
+        for capture in ("reference", "address", "declared_type", "constructed"):
+            for node in self.found.get(capture, ()):
+                i = owner(node.start_byte)
+                if i < len(bodies) and (bodies[i][2].device or bodies[i][2].kernel):
+                    continue
+                if capture in ("declared_type", "constructed") and i == len(bodies) and not self.fragment:
+                    continue
+                mention = self._mention(node, capture)
+                if mention is not None:
+                    calls[i].append(mention)
+        for name, argument, line, at in self.prepared.macro_uses:
+            if self.data.startswith(name.encode(), at):
+                i = owner(at)
+                parts = split_arguments(argument)
+                calls[i].append(Call(name, line + self.offset, "", "", len(parts), argument[:_MAX_ARGUMENTS]))
+        starts = line_starts(self.prepared.text)
+        for launch in self.prepared.launches:
+            i = owner(launch.offset)
+            launches[i].append(
+                LaunchSite(launch.kernel, line_at(starts, launch.offset) + self.offset, launch.configuration)
+            )
+        for found in calls:
+            found.sort(key=lambda c: c.line)
+        return calls, launches
+
+    def _call(self, node: Node) -> Call | None:
+        function = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if function is None:
+            return None
+        receiver = ""
+        if function.type == "field_expression":
+            argument, field = function.child_by_field_name("argument"), function.child_by_field_name("field")
+            if field is None:
+                return None
+            receiver = " ".join(self.text(argument).split())[:120] if argument is not None else ""
+            name, template = _split_template(self.text(field))
+        elif function.type in ("identifier", "qualified_identifier", "template_function", "dependent_name"):
+            name, template = _split_template(self.text(function))
+        else:
+            return None
+        if not name or name.startswith("std::") or name in _CAST_NAMES:
+            return None
+        count = _count(arguments) if arguments is not None else 0
+        text = ""
+        if arguments is not None and _KEEP_ARGUMENTS.match(name.rpartition("::")[2]):
+            text = " ".join(self.text(arguments)[1:-1].split())[:_MAX_ARGUMENTS]
+        return Call(name, self.line(node), receiver, template[:_MAX_ARGUMENTS], count, text)
+
+    def _mention(self, node: Node, capture: str) -> Call | None:
+        parent = node.parent
+        if capture == "reference" and parent is not None:
+            outer = parent
+            while outer is not None and outer.type in ("qualified_identifier", "dependent_name"):
+                node, outer = outer, outer.parent
+            if outer is not None and outer.type == "call_expression" and outer.child_by_field_name("function") == node:
+                return None
+        name, template = _split_template(self.text(node))
+        if not name or name.startswith("std::") or name in _CAST_NAMES or name in _PLAIN_TYPES:
+            return None
+        text = ""
+        if (
+            capture in ("declared_type", "constructed")
+            and parent is not None
+            and _KEEP_ARGUMENTS.match(name.rpartition("::")[2])
+        ):
+            text = " ".join(self.text(parent).split())[:_MAX_ARGUMENTS]
+        return Call(name, self.line(node), "", template[:_MAX_ARGUMENTS], -1, text)
+
+
+_CAST_NAMES = frozenset(
+    (
+        "static_cast",
+        "reinterpret_cast",
+        "const_cast",
+        "dynamic_cast",
+        "sizeof",
+        "decltype",
+        "defined",
+        "if",
+        "while",
+        "for",
+    )
+)
+_PLAIN_TYPES = frozenset(
+    "int float double bool char auto void size_t int64_t uint64_t int32_t uint32_t uint16_t uint8_t dim3 hipStream_t "
+    "const unsigned long short constexpr torch::Tensor at::Tensor hipError_t".split()
+)
+
+
+def _function_declarator(node: Node | None) -> Node | None:
+    """The function declarator inside pointer and reference declarators."""
+    while node is not None and node.type != "function_declarator":
+        if node.type not in ("pointer_declarator", "reference_declarator", "init_declarator", "attributed_declarator"):
+            return None
+        children = node.named_children
+        node = (
+            children[-1] if node.type == "reference_declarator" and children else node.child_by_field_name("declarator")
+        )
+    return node
+
+
+def _count(arguments: Node) -> int:
+    return sum(1 for c in arguments.named_children if c.type not in ("comment", "ERROR"))
+
+
+def _between(marks: tuple[int, ...], start: int, end: int) -> bool:
+    i = bisect.bisect_right(marks, start)
+    return i < len(marks) and marks[i] < end
+
+
+def _split_template(text: str) -> tuple[str, str]:
+    """`ns::f<A, B>` -> (`ns::f`, `A, B`); brackets inside the qualifier are dropped."""
+    text = text.strip()
+    if text.startswith("template "):
+        text = text[9:].strip()
+    template = ""
+    if text.endswith(">") and "<" in text:
+        depth = 0
+        for i in range(len(text) - 1, -1, -1):
+            depth += (text[i] == ">") - (text[i] == "<")
+            if depth == 0:
+                template = " ".join(text[i + 1 : -1].split())
+                text = text[:i]
+                break
+    return re.sub(r"\s+", "", _without_template(text)).removeprefix("::"), template
+
+
+def _without_template(text: str) -> str:
+    if "<" not in text or "operator" in text:
+        return text
+    out = []
+    depth = 0
+    for c in text:
+        if c == "<":
+            depth += 1
+        elif c == ">" and depth:
+            depth -= 1
+        elif not depth:
+            out.append(c)
+    return "".join(out)
+
+
+__all__ = [
+    "FACTS_VERSION",
+    "Call",
+    "CppFacts",
+    "Function",
+    "LaunchSite",
+    "TypeAlias",
+    "expand",
+    "read_file",
+    "read_fragment",
+]
