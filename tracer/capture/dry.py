@@ -53,7 +53,7 @@ _CODE = "import sys; sys.path.append({root!r}); from tracer.capture.child import
 def capture_dry(
     requests: Sequence[CallRequest],
     *,
-    target: str = "gfx942",
+    target: str | None = None,
     cu_num: int | None = None,
     device: str | None = None,
     aiter_path: Path | None = None,
@@ -64,7 +64,7 @@ def capture_dry(
 
     Args:
         requests: the calls, all for the same target and aiter.
-        target: "gfx942" or "gfx950".
+        target: "gfx942" or "gfx950"; None takes the device's, or gfx942.
         cu_num: compute units; None for the target's full part.
         device: the device's key in ktrace's tables; None for the target's default, which is then assumed.
         aiter_path: a checkout of aiter, or None for the installed one.

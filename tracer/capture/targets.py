@@ -1,41 +1,68 @@
-"""The targets of a dry run: a name and a CU count in, the facts that libraries ask of a GPU out."""
+"""The targets of a dry run: a name, a CU count or a device in, the facts that libraries ask of a GPU out."""
 
 from __future__ import annotations
 
 from tracer.capture.protocol import TargetFacts
+from tracer.devices.base import Device
+from tracer.devices.registry import WHOLE_PART, default_device, devices_of, get_device
 from tracer.errors import UsageError
 from tracer.model.capture import Target
 from tracer.model.evidence import Evidence
 
-#: target -> CU counts that whole parts of it have, the largest first (AMD's data sheets)
-COMPUTE_UNITS = {"gfx942": (304, 80), "gfx950": (256,)}
-#: most LDS of one block, in bytes: 64 KiB on CDNA3, 160 KiB on CDNA4 (AMD's ISA guides)
-_LDS_BYTES = {"gfx942": 65_536, "gfx950": 163_840}
-#: the part that is assumed when nobody names one
-_DEFAULT_DEVICES = {("gfx942", 304): "MI300X", ("gfx942", 80): "MI308X", ("gfx950", 256): "MI355X"}
-_WAVE_SIZE = 64
+#: architectures that aiter's Python and Triton's compiler can be asked for without a GPU
+DRY_TARGETS = ("gfx942", "gfx950")
 
 
-def target_facts(target: str, cu_num: int | None, device: str | None) -> TargetFacts:
+def target_facts(target: str | None, cu_num: int | None, device: str | None) -> TargetFacts:
     """The facts of a target.
 
+    Args:
+        target: architecture; None takes the device's, or the first of DRY_TARGETS.
+        cu_num: compute units; None takes the device's, or the architecture's whole part.
+        device: key in the device tables; None assumes the default part of (target, cu_num).
+
     Raises:
-        UsageError: no such target, or a CU count that is not positive.
+        UsageError: no such target, device or CU count, or they contradict each other.
     """
-    if target not in COMPUTE_UNITS:
-        raise UsageError(f"there is no target {target!r} for a dry run", expected="one of " + ", ".join(COMPUTE_UNITS))
-    units = COMPUTE_UNITS[target][0] if cu_num is None else cu_num
-    if not 0 < units <= COMPUTE_UNITS[target][0]:
+    named = get_device(device) if device is not None else None
+    arch = target or (named.arch if named else DRY_TARGETS[0])
+    if arch not in DRY_TARGETS:
+        raise UsageError(f"there is no target {arch!r} for a dry run", expected="one of " + ", ".join(DRY_TARGETS))
+    if named is not None and named.arch != arch:
         raise UsageError(
-            f"{target} has no part with {units} compute units",
-            expected=f"1 to {COMPUTE_UNITS[target][0]}; whole parts have " + ", ".join(map(str, COMPUTE_UNITS[target])),
+            f"the device {named.key} is {named.arch}, not {arch}",
+            expected="a device of that target: " + ", ".join(d.key for d in devices_of(arch)),
         )
-    assumed = _DEFAULT_DEVICES.get((target, units))
-    unstated = Evidence.ASSUMED if assumed else Evidence.UNRESOLVED
-    evidence = unstated if device is None else Evidence.STATED
-    key = device or assumed
+    units = _compute_units(arch, cu_num, named)
+    part = named or default_device(arch, units)
+    evidence = Evidence.STATED if named else Evidence.ASSUMED if part else Evidence.UNRESOLVED
+    like = part or devices_of(arch)[0]
+    wave, lds = like.wave_size.value, like.lds_bytes_per_block.value
+    assert wave is not None
+    assert lds is not None
+    memory = part.hbm_bytes.value if part else None
     return TargetFacts(
-        target=Target(arch=target, compute_units=units, wave_size=_WAVE_SIZE, device=key, device_evidence=evidence),
-        lds_bytes_per_block=_LDS_BYTES[target],
-        device_name=f"AMD Instinct {key}" if key else None,
+        target=Target(
+            arch=arch,
+            compute_units=units,
+            wave_size=int(wave),
+            device=part.key if part else None,
+            device_evidence=evidence,
+        ),
+        lds_bytes_per_block=int(lds),
+        memory_bytes=int(memory) if memory is not None else None,
+        device_name=part.name if part else None,
     )
+
+
+def _compute_units(arch: str, cu_num: int | None, named: Device | None) -> int:
+    whole = int(named.compute_units.value or 0) if named else WHOLE_PART[arch]
+    if cu_num is None:
+        return whole
+    if not 0 < cu_num <= whole:
+        counts = sorted({int(d.compute_units.value or 0) for d in devices_of(arch)}, reverse=True)
+        raise UsageError(
+            f"{named.key if named else arch} has no part with {cu_num} compute units",
+            expected=f"1 to {whole}; whole parts of {arch} have {', '.join(map(str, counts))}",
+        )
+    return cu_num

@@ -1,4 +1,4 @@
-"""The objects that `ktrace run --json` prints: a report in, the documented object out. The schema is docs/json.md."""
+"""What `ktrace run` prints: a report in, the documented JSON object (docs/json.md) or a few lines of text out."""
 
 from __future__ import annotations
 
@@ -87,3 +87,29 @@ def run_answer(report: Report, *, page: str | None, record: str | None) -> dict[
         "exception": None if captured.exception is None else f"{captured.exception.type}: {captured.exception.message}",
         "warnings": list(captured.warnings),
     }
+
+
+def run_text(report: Report, *, page: str) -> str:
+    """A few lines for a terminal: what was called, the kernels, the tuned config, the roof, and the page."""
+    answer = run_answer(report, page=page, record=None)
+    shape = ",".join(f"{name}={extent}" for name, extent in answer["shape"].items())
+    where = f"{answer['target']} ({answer['cu_num']} CUs, {answer['device'] or 'device unknown'})"
+    lines = [f"{answer['op']} {shape}  [{answer['mode']}] {where}"]
+    if answer["exception"]:
+        lines.append(f"  raised     {answer['exception']}")
+    for launch in answer["launches"]:
+        lines.append(f"  kernel     {launch['kernel'] or launch['instance'] or 'unresolved'}  [{launch['evidence']}]")
+        if launch["kernel"] and launch["instance"]:
+            lines.append(f"  instance   {launch['instance']}")
+    tuned = answer["tuned"]
+    if tuned:
+        reason = f" ({tuned['reason']})" if tuned["reason"] else ""
+        place = f"  {tuned['file']}:{tuned['line']}" if tuned["file"] else ""
+        lines.append(f"  tuned      {tuned['status']}{reason}{place}")
+    roof = answer["roofline"]
+    if roof:
+        least = "unknown" if roof["us"] is None else f"{roof['us']:.3f} us"
+        lines.append(f"  roofline   {roof['bound']}-bound on {roof['device']}, at least {least}")
+    lines += [f"  warning    {warning}" for warning in answer["warnings"]]
+    lines.append(f"  page       {page}")
+    return "\n".join(lines)

@@ -1,0 +1,66 @@
+"""Chooses between live and dry: requests and a wish in, records out, by the default that DESIGN states.
+
+The default is live where a GPU is and the op runs on it, else dry. Asking for what can't be is an error, never a silent
+change of mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tracer.capture.dry import capture_dry
+from tracer.capture.protocol import CallRequest
+from tracer.model.capture import CaptureRecord
+from tracer.ops.registry import get_op
+
+#: device nodes of the vendors' kernel drivers (Linux)
+_NODES = {"cuda": Path("/dev/nvidiactl"), "rocm": Path("/dev/kfd")}
+
+
+def vendor_here() -> str | None:
+    """The vendor whose GPU driver is on this machine ("cuda", "rocm"), without loading torch; None when none is."""
+    return next((vendor for vendor, node in _NODES.items() if node.exists()), None)
+
+
+def choose_mode(mode: str | None, op_names: Sequence[str]) -> str:
+    """The mode to use: what was asked for, else live where every op runs on the GPU here, else dry."""
+    if mode is not None:
+        return mode
+    vendor = vendor_here()
+    return "live" if vendor and all(vendor in get_op(name).vendors for name in op_names) else "dry"
+
+
+def capture(
+    requests: Sequence[CallRequest],
+    *,
+    mode: str | None,
+    target: str | None,
+    cu_num: int | None,
+    device: str | None,
+    aiter_path: Path | None,
+    timeout_s: float,
+    on_record: Callable[[int, CaptureRecord], None],
+) -> list[CaptureRecord]:
+    """Captures calls in the chosen mode.
+
+    Raises:
+        UsageError, SourceTreeError, CaptureError: as capture_dry and capture_live do.
+    """
+    if mode is None and (target or cu_num or device):
+        mode = "dry"
+    if choose_mode(mode, [request.op for request in requests]) == "live":
+        from tracer.capture.live import capture_live
+
+        return capture_live(
+            requests, target=target, device=device, aiter_path=aiter_path, timeout_s=timeout_s, on_record=on_record
+        )
+    return capture_dry(
+        requests,
+        target=target,
+        cu_num=cu_num,
+        device=device,
+        aiter_path=aiter_path,
+        timeout_s=timeout_s,
+        on_record=on_record,
+    )

@@ -1,0 +1,207 @@
+"""`ktrace run OP --shape ...`: one command an op, with its own options; arguments in, records, pages and answers out."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from tracer.capture.protocol import CallRequest
+from tracer.cli.answers import run_answer, run_text
+from tracer.errors import UsageError
+from tracer.model.capture import CaptureRecord
+from tracer.ops.base import Op
+from tracer.ops.registry import OPS, get_op
+from tracer.ops.shapes import read_shapes
+
+COMMON: tuple[click.Parameter, ...] = (
+    click.Option(
+        ["--shape", "shapes"],
+        multiple=True,
+        metavar="SHAPE",
+        help="128,1536,7168 or M=128,N=1536,K=7168 or @shapes.csv; may stand several times.",
+    ),
+    click.Option(["--target"], metavar="ARCH", help="gfx942 or gfx950 (dry); live takes the GPU that is there."),
+    click.Option(
+        ["--cu-num"], type=click.IntRange(1, 4096), help="CUs of the target (gfx942: 304, or 80 for an MI308X)."
+    ),
+    click.Option(
+        ["--device"], metavar="NAME", help="The part, for the roofline: MI300X, MI355X, ... (see ktrace devices)."
+    ),
+    click.Option(["--mode"], type=click.Choice(["live", "dry"]), help="Default: live where a GPU is, else dry."),
+    click.Option(
+        ["--aiter", "aiter_path"],
+        envvar="KTRACE_AITER",
+        type=click.Path(path_type=Path),
+        help="A source checkout of aiter; default: the installed package.",
+    ),
+    click.Option(["--config", "config_text"], metavar="JSON", help="Explicit kernel configuration (Triton ops)."),
+    click.Option(
+        ["--lang"], type=click.Choice(["zh", "en", "all"]), default="all", show_default=True, help="Languages."
+    ),
+    click.Option(
+        ["--out"], type=click.Path(path_type=Path), default=Path("ktrace-site"), show_default=True, help="Site folder."
+    ),
+    click.Option(["--timeout", "timeout_s"], type=click.IntRange(1), default=600, help="Seconds a capture may take."),
+    click.Option(["--json", "json_"], is_flag=True, help="One JSON object a call (docs/json.md)."),
+)
+
+
+class OpCommands(click.Group):
+    """A command an op: `ktrace run OP --help` shows the op's own options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The ops, in registry order."""
+        return [op.name for op in OPS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Builds the command of an op.
+
+        Raises:
+            UsageError: there is no such op; the nearest names are offered.
+        """
+        op = get_op(cmd_name)
+        own = [
+            click.Option(
+                [f"--{option.name.replace('_', '-')}", f"opt_{option.name}"],
+                type=click.Choice(option.choices) if option.choices else None,
+                default=option.default,
+                show_default=True,
+                help=option.meaning,
+            )
+            for option in op.options
+        ]
+
+        def callback(**given: Any) -> int:
+            options = {option.name: given.pop(f"opt_{option.name}") for option in op.options}
+            return run_op(op, options, **given)
+
+        return click.Command(
+            op.name, params=[*COMMON, *own], callback=callback, help=f"{op.summary}\n\nCalls {op.entry}."
+        )
+
+
+@click.command(cls=OpCommands, context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Run (or dry-run) an op, follow it to its kernel, and write its page."""
+
+
+def _config(op: Op, text: str | None) -> dict[str, Any] | None:
+    """The explicit kernel configuration, checked by the op."""
+    if text is None:
+        return None
+    wanted = 'a JSON object such as {"BLOCK_SIZE_M": 16, ...}'
+    try:
+        config = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--config is no JSON: {error}", expected=wanted) from None
+    if not isinstance(config, dict):
+        raise UsageError("--config is no JSON object", expected=wanted)
+    op.check_config(config)
+    return config
+
+
+def _command_line(op: Op, shape: dict[str, int], options: dict[str, str], given: dict[str, str | None]) -> str:
+    """The command that makes one record again."""
+    words = ["ktrace", op.name, "--shape", ",".join(map(str, shape.values()))]
+    for option in op.options:
+        if options[option.name] != option.default:
+            words += [f"--{option.name.replace('_', '-')}", options[option.name]]
+    for name, value in given.items():
+        if value is not None:
+            words += [f"--{name}", value]
+    return shlex.join(words)
+
+
+def _writable(out: Path) -> None:
+    """Refuses an output folder that can't be written, before anything is run."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"the output folder {out} can't be written: {error.strerror or error}", hint="choose another one with --out"
+        ) from None
+
+
+def run_op(
+    op: Op,
+    options: dict[str, str],
+    *,
+    shapes: tuple[str, ...],
+    target: str | None,
+    cu_num: int | None,
+    device: str | None,
+    mode: str | None,
+    aiter_path: Path | None,
+    config_text: str | None,
+    lang: str,
+    out: Path,
+    timeout_s: int,
+    json_: bool,
+) -> int:
+    """Captures every shape, writes a page for each, and says what came of it.
+
+    Returns:
+        0, or 1 when a call raised.
+    """
+    from tracer.capture.select import capture
+    from tracer.render.languages import LANGUAGES
+    from tracer.render.publish import publish, refresh_index
+
+    config = _config(op, config_text)
+    wanted = read_shapes(op, shapes)
+    _writable(out)
+    given = {
+        "target": target,
+        "cu-num": None if cu_num is None else str(cu_num),
+        "device": device,
+        "mode": mode,
+        "config": config_text,
+    }
+    requests = [
+        CallRequest(
+            op=op.name,
+            shape=shape,
+            options=options,
+            config=config,
+            command=_command_line(op, shape, options, given),
+        )
+        for shape in wanted
+    ]
+    languages = LANGUAGES if lang == "all" else (lang,)
+    raised = 0
+
+    def show(_: int, record: CaptureRecord) -> None:
+        nonlocal raised
+        raised += record.exception is not None
+        done = publish(record, out, languages, refresh=False)
+        if json_:
+            answer = run_answer(done.report, page=str(done.page), record=str(done.record))
+            click.echo(msgspec.json.encode(answer).decode())
+        else:
+            click.echo(run_text(done.report, page=str(done.page)))
+
+    try:
+        capture(
+            requests,
+            mode=mode,
+            target=target,
+            cu_num=cu_num,
+            device=device,
+            aiter_path=aiter_path,
+            timeout_s=timeout_s,
+            on_record=show,
+        )
+    finally:
+        if (out / "entries").is_dir():
+            refresh_index(out, languages)
+    if not json_:
+        click.echo(f"\nsite: {out}   build it: ktrace site build {out}   read it: ktrace site serve {out}")
+    return 1 if raised else 0
