@@ -24,7 +24,7 @@ from tracer.capture.environment import describe
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.overlay import Overlay
 from tracer.capture.places import Places
-from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, send
+from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, op_of, send
 from tracer.capture.tensors import DryTensors, RealBodies, answer_for_target
 from tracer.capture.triton_driver import TritonLaunches
 from tracer.errors import KtraceError, SourceTreeError
@@ -137,7 +137,7 @@ class Child:
 
     def run(self, index: int, request: CallRequest) -> None:
         """Makes one call and sends its record."""
-        op = _op_of(request)
+        op = op_of(request)
         self.say(Doing(f"{request.op} {dict(request.shape) or list(request.arguments)}"))
         self._launch_count = 0
         self._log.lines = list(self._import_log)
@@ -201,12 +201,6 @@ class Child:
 def _short(error: BaseException) -> str:
     text = str(error).strip()
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " …"
-
-
-def _op_of(request: CallRequest) -> Op:
-    from tracer.ops.registry import get_op
-
-    return get_op(request.op)
 
 
 def main(job_file: str, handle: int) -> None:

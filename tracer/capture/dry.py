@@ -34,12 +34,12 @@ from tracer.capture.protocol import (
     Recorded,
     Refused,
     TargetFacts,
+    op_of,
 )
 from tracer.capture.sandbox import child_environment, prepare_folder
 from tracer.capture.targets import target_facts
 from tracer.errors import CaptureError, KtraceError
 from tracer.model.capture import CaptureRecord
-from tracer.ops.registry import get_op
 
 #: the most frames kept for one call; a tuned GEMM has about a thousand, and nine thousand with its first CSV read
 FRAME_CAP = 16_000
@@ -80,7 +80,7 @@ def capture_dry(
         CaptureError: torch is missing, or the child died or hung; the end of its output is in the message.
     """
     facts = target_facts(target, cu_num, device)
-    ops = [get_op(request.op) for request in requests]
+    ops = [op_of(request) for request in requests]
     for op, request in zip(ops, requests, strict=True):
         op.check(request.shape)
         op.check_config(request.config)

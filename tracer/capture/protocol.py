@@ -13,6 +13,9 @@ from typing import Any
 import msgspec
 
 from tracer.model.capture import CaptureRecord, Target
+from tracer.ops.base import Op
+from tracer.ops.callable import CallableOp, is_callable_path
+from tracer.ops.registry import get_op
 
 
 class CallRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +36,17 @@ class CallRequest(msgspec.Struct, frozen=True, kw_only=True):
     config: dict[str, Any] | None = None
     arguments: tuple[str, ...] = ()
     command: str | None = None
+
+
+def op_of(request: CallRequest) -> Op:
+    """The op that a request names.
+
+    Raises:
+        UsageError: there is none, or a callable's arguments can't be read.
+    """
+    if is_callable_path(request.op):
+        return CallableOp(request.op, request.arguments)
+    return get_op(request.op)
 
 
 class TargetFacts(msgspec.Struct, frozen=True, kw_only=True):

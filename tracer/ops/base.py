@@ -94,8 +94,8 @@ class Op(abc.ABC):
         """Makes one call. Runs under the tracer; must do nothing but the call."""
 
     @abc.abstractmethod
-    def work(self, shape: Shape, options: Options) -> Work:
-        """Counts the FLOPs and the minimal bytes of one call (pure)."""
+    def work(self, shape: Shape, options: Options) -> Work | None:
+        """Counts the FLOPs and the minimal bytes of one call (pure); None where they are not known."""
 
     def check_config(self, config: Mapping[str, Any] | None) -> None:
         """Refuses a kernel configuration that the op does not take.

@@ -36,7 +36,7 @@ def _function() -> Callable[..., Any]:
 
 
 def split_k_warning(k: int, constexprs: Mapping[str, Any]) -> str | None:
-    """What is wrong with a split-K configuration that leaves part of K out; None when nothing is, or nothing can be said.
+    """What is wrong with a split-K configuration that leaves part of K out; None when nothing can be said against it.
 
     The kernel's blocks sum SPLITK_BLOCK_SIZE columns each, NUM_KSPLIT of them side by side: what lies beyond is not
     summed by anybody (_gemm_a16_w16_kernel of aiter 0.1.7 and main).
@@ -49,8 +49,8 @@ def split_k_warning(k: int, constexprs: Mapping[str, Any]) -> str | None:
     if not isinstance(splits, int) or not isinstance(size, int) or splits * size >= k:
         return None
     return (
-        f"the result is wrong, not only slow: NUM_KSPLIT {splits} x SPLITK_BLOCK_SIZE {size} = {splits * size} of K={k} are "
-        f"summed, {k - splits * size} are left out"
+        f"the result is wrong, not only slow: NUM_KSPLIT {splits} x SPLITK_BLOCK_SIZE {size} = {splits * size} "
+        f"of K={k} are summed, {k - splits * size} are left out"
     )
 
 
