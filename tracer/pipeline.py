@@ -135,7 +135,7 @@ def _field_rows(decoded: DecodedName) -> tuple[FieldRow, ...]:
 
 def _work(record: CaptureRecord) -> Work | None:
     op = next((op for op in OPS if op.name == record.call.op), None)
-    if op is None or list(record.call.shape) != [dim.name for dim in op.dims]:
+    if op is None or set(record.call.shape) != {dim.name for dim in op.dims}:
         return None
     options = {**{option.name: option.default for option in op.options}, **record.call.options}
     return op.work(record.call.shape, options)

@@ -12,7 +12,8 @@ import msgspec
 from tracer.errors import RecordError
 from tracer.model.capture import SCHEMA_VERSION, CaptureRecord
 
-_ENCODER = msgspec.json.Encoder(order="deterministic")
+#: mappings keep their order: a shape reads M, N, K and a kernel's constants stand as declared
+_ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(CaptureRecord)
 
 

@@ -24,7 +24,7 @@ class Time(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def best_timing(timings: Sequence[Timing]) -> Time | None:
-    """The timing that a roofline is held against: graph before profiler before eager, cold before warm; None for none."""
+    """The timing to hold against the roof: graph before profiler before eager, cold before warm; None for none."""
     order = {"graph": 0, "profiler": 1, "eager": 2}
     cache = {CacheState.COLD: 0, CacheState.UNPROVEN: 1, CacheState.WARM: 2}
     ranked = sorted(timings, key=lambda t: (order.get(t.method, 3), cache[t.cache]))
@@ -81,8 +81,8 @@ def analyse_roofline(
         quoted: a time that somebody else states for it.
 
     Returns:
-        The point. `floor_us` is the larger of the two least times. Where one ceiling is not known, the bound is `unknown`
-        and the floor is the one that is known, which holds all the same.
+        The point. `floor_us` is the larger of the two least times. Where one ceiling is not known, the bound is
+        `unknown` and the floor is the one that is known, which holds all the same.
     """
     compute, memory = compute_ceiling(device, work.compute_dtype, compute_units), memory_ceiling(device, compute_units)
     compute_us = work.flops / compute.per_s * 1e6 if compute.per_s else None

@@ -1,7 +1,7 @@
 """The tree of frames that a page shows: a record's frames in, shown nodes out, hidden ones folded and counted.
 
-A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls; neighbouring
-frames of one JIT layer share a line.
+A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls;
+neighbouring frames of one JIT layer share a line.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _node(frame: Frame, part: _Part) -> FrameNode:
             children.append(child)
             continue
         side_calls += 1
-        shown = side_calls <= SHOWN_SIDE_CALLS and child.layer is None
+        shown = side_calls <= SHOWN_SIDE_CALLS and child.layer in (None, JitLayer.GET_MODULE)
         below = _size(child) - (1 if shown else 0)
         if below:
             folded[NO_KERNEL] += below

@@ -1,0 +1,158 @@
+"""The nested list of a path: frames, boundary calls, the library's choice and kernels in, lines of Markdown out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from tracer.model.capture import BoundaryCall, Frame
+from tracer.model.report import FrameNode, KernelReport, Path, Report
+from tracer.model.source import Hop, Layer
+from tracer.render.filters import code, markdown, named_place
+from tracer.render.languages import Words
+from tracer.resolve.layers import pybind_function
+
+#: hops that a frame of the list stands for already
+_IN_FRAMES = frozenset({Layer.PYTHON, Layer.JIT, Layer.REGISTERED_OP})
+
+
+def evidence_badge(words: Words, evidence: str) -> Markup:
+    """A word for how something is known, coloured by the style sheet."""
+    return Markup(f"*{words(f'evidence.{evidence}')}*{{ .kt-ev .kt-{evidence} }}")
+
+
+class _List:
+    """Writes a nested list, four spaces a level."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def item(self, depth: int, text: str) -> None:
+        self.lines.append(f"{'    ' * depth}- {text}")
+
+
+def _frame_text(frame: Frame) -> Markup:
+    name = pybind_function(frame) or frame.qualname or frame.function
+    return named_place(name.rsplit("<locals>.", 1)[-1], frame.source)
+
+
+def _comment(parts: list[str]) -> str:
+    shown = [part for part in parts if part]
+    return f" # {'; '.join(shown)}" if shown else ""
+
+
+class FrameList:
+    """The list of one path."""
+
+    def __init__(self, path: Path, report: Report, words: Words) -> None:
+        self.path = path
+        self.words = words
+        self.kernels = {kernel.launch.id: kernel for kernel in path.kernels}
+        self.by_boundary: dict[int, list[KernelReport]] = {}
+        for kernel in path.kernels:
+            if kernel.launch.boundary is not None:
+                self.by_boundary.setdefault(kernel.launch.boundary, []).append(kernel)
+        self.evidence = _frame_evidence(path)
+        self.out = _List()
+
+    def text(self) -> Markup:
+        """The whole list."""
+        for node in self.path.tree:
+            self.node(node, 0, None)
+        if not self.path.tree:
+            for kernel in self.path.kernels:
+                self.kernel(kernel, 0)
+        return Markup("\n".join(self.out.lines))
+
+    def node(self, node: FrameNode, depth: int, caller: Frame | None) -> None:
+        """One frame, what it calls, and where it leaves Python."""
+        if node.frame is None:
+            self.aside(node, depth)
+            return
+        shown = [_frame_text(frame) for frame in (node.frame, *node.merged)]
+        layer = self.words(f"jit.{node.layer}") if node.layer else ""
+        called = ""
+        if node.frame.call_line is not None and caller is not None:
+            called = self.words("frame.called_at", line=node.frame.call_line)
+        raised = self.words("frame.raised", type=node.frame.raised) if node.frame.raised else ""
+        badge = evidence_badge(self.words, self.evidence)
+        self.out.item(depth, f"{' → '.join(shown)}{_comment([layer, called, raised])} {badge}")
+        for child in node.children:
+            self.node(child, depth + 1, (node.merged or (node.frame,))[-1])
+        self.leaves(node, depth + 1)
+
+    def aside(self, node: FrameNode, depth: int) -> None:
+        """A stand-in for folded frames, or boundary calls that no shown frame makes."""
+        if node.folded:
+            names = ", ".join(self.words(f"filter.{name}") for name in node.folded_by)
+            self.out.item(depth, f"*{self.words('frame.folded', n=node.folded, names=Markup(names))}*{{ .kt-folded }}")
+        self.leaves(node, depth)
+
+    def leaves(self, node: FrameNode, depth: int) -> None:
+        """The boundary calls and launches that a frame makes itself."""
+        for boundary in node.boundaries:
+            self.boundary(boundary, depth)
+        for launch in node.launches:
+            kernel = self.kernels.get(launch)
+            if kernel is not None and not any(b.id == kernel.launch.boundary for b in node.boundaries):
+                self.kernel(kernel, depth)
+
+    def boundary(self, boundary: BoundaryCall, depth: int) -> None:
+        """A call into a JIT-built module, and what stands behind it."""
+        name = code(f"{boundary.module}.{boundary.function}")
+        how = self.words(f"boundary.{boundary.answered}")
+        parts = [how, self.words("boundary.invented_what", what=boundary.invented) if boundary.invented else ""]
+        self.out.item(depth, f"{name}{_comment(parts)} {evidence_badge(self.words, 'observed')}")
+        kernels = self.by_boundary.get(boundary.id, [])
+        for kernel in kernels:
+            self.kernel(kernel, depth + 1)
+        if not kernels and boundary.answered != "true":
+            for hop in self.path.hops:
+                if hop.layer not in _IN_FRAMES:
+                    self.hop(hop, depth + 1)
+
+    def kernel(self, kernel: KernelReport, depth: int) -> None:
+        """The hops from the boundary to the kernel."""
+        hops = [hop for hop in kernel.hops if hop.layer not in _IN_FRAMES]
+        if kernel.launch.boundary is None:
+            hops = [hop for hop in kernel.hops if hop.layer not in (Layer.PYTHON, Layer.JIT)]
+        tail = [hop for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
+        for hop in hops:
+            if hop not in tail:
+                self.hop(hop, depth)
+                depth += 1
+        for hop in tail:
+            self.hop(hop, depth, prefix=f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if hop is tail[-1] else "")
+            depth += 1
+
+    def hop(self, hop: Hop, depth: int, prefix: str = "") -> None:
+        """One hop that is no Python frame."""
+        parts: list[str] = [self.words(f"layer.{hop.layer}"), markdown(hop.note) if hop.note else ""]
+        badge = evidence_badge(self.words, hop.evidence)
+        reason = f" {self.reason(hop)}" if hop.reason else ""
+        self.out.item(depth, f"{prefix}{named_place(hop.name, hop.source)}{_comment(parts)} {badge}{reason}")
+        for candidate in hop.candidates:
+            self.out.item(depth + 1, f"{self.words('hop.candidate')} {code(candidate)}")
+
+    def reason(self, hop: Hop) -> Markup:
+        """Why a hop is no better known: documented reasons in the page's language, others as they stand."""
+        assert hop.reason is not None
+        key = f"tuned.reason.{hop.reason}"
+        return self.words(key) if self.words.has(key) else markdown(hop.reason)
+
+
+def _frame_evidence(path: Path) -> str:
+    """How the frames of a path are known: the chain of its first kernel says so."""
+    for hop in _frame_hops(path):
+        return hop.evidence
+    return "observed"
+
+
+def _frame_hops(path: Path) -> Iterator[Hop]:
+    return (hop for hop in path.hops if hop.layer in _IN_FRAMES)
+
+
+def frame_list(path: Path, report: Report, words: Words) -> Markup:
+    """The nested list of a path as Markdown."""
+    return FrameList(path, report, words).text()

@@ -1,0 +1,93 @@
+"""The words of a page in one human language: a key and values in, a line of Markdown out.
+
+A language is a TOML file of keys and texts beside the templates; English stands in for a key that it lacks.
+"""
+
+from __future__ import annotations
+
+import string
+import tomllib
+from functools import cache
+from typing import Any
+
+from markupsafe import Markup
+
+from tracer.errors import RenderError, UsageError
+from tracer.model.report import FieldRow, Note
+from tracer.render.environment import templates_folder
+from tracer.render.filters import markdown
+
+#: the languages that pages are written in, the default first
+LANGUAGES = ("zh", "en")
+FALLBACK = "en"
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    texts = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            texts.update(_flat(value, f"{prefix}{key}."))
+        else:
+            texts[f"{prefix}{key}"] = value
+    return texts
+
+
+@cache
+def load_texts(language: str) -> dict[str, str]:
+    """Every key of a language with its text.
+
+    Raises:
+        UsageError: there is no such language.
+    """
+    path = templates_folder() / "languages" / f"{language}.toml"
+    if language not in LANGUAGES or not path.is_file():
+        raise UsageError(f"there is no language {language!r}", expected="one of " + ", ".join(LANGUAGES))
+    return _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def placeholders(text: str) -> set[str]:
+    """The names that a text wants values for."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+class Words:
+    """The words of one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._texts = load_texts(language)
+        self._fallback = load_texts(FALLBACK)
+
+    def __call__(self, key: str, **values: Any) -> Markup:
+        """The text of `key` with `values` put in, each escaped unless it is Markdown of ours.
+
+        Raises:
+            RenderError: no language has the key, or the text wants a value that was not given.
+        """
+        text = self._texts.get(key) or self._fallback.get(key)
+        if text is None:
+            raise RenderError(f"no language file has the text {key!r}", hint="add it to templates/languages/en.toml")
+        escaped = {k: v if isinstance(v, Markup) else markdown(str(v)) for k, v in values.items()}
+        try:
+            return Markup(text.format(**escaped))
+        except KeyError as error:
+            raise RenderError(f"the text {key!r} of {self.language} wants a value for {error}") from None
+
+    def has(self, key: str) -> bool:
+        """Whether the language (or English) has a text for `key`."""
+        return key in self._texts or key in self._fallback
+
+    def own(self, key: str) -> bool:
+        """Whether the language itself has a text for `key`."""
+        return key in self._texts
+
+    def note(self, note: Note) -> Markup:
+        """A note of a report."""
+        return self(note.text_key, **note.values)
+
+    def meaning(self, row: FieldRow) -> Markup:
+        """What a decoded field means: in the page's language where it has the words, else in the glossary's English."""
+        key = f"meaning.{row.key}"
+        if self.own(key):
+            return self(key)
+        return markdown(row.meaning or "–")

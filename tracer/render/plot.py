@@ -1,0 +1,132 @@
+"""The roofline as a drawing: a RooflinePoint in, an inline SVG out, without a script, a font or an address in it.
+
+Colours come from classes of the site's style sheet, with `currentColor` beneath: it reads on light and on dark pages.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable
+
+import msgspec
+
+from tracer.model.roofline import RooflinePoint
+
+WIDTH, HEIGHT = 720, 360
+LEFT, RIGHT, TOP, BOTTOM = 76, 16, 18, 48
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A point to draw.
+
+    Attributes:
+        flops_per_s: its height.
+        label: what it is.
+        css: class of the style sheet: "measured", "quoted" or "roof".
+    """
+
+    flops_per_s: float
+    label: str
+    css: str
+
+
+def marks(point: RooflinePoint, label: Callable[[str], str]) -> list[Mark]:
+    """The points of a roofline: what was measured, what somebody quotes, and the roof over this intensity."""
+    drawn = []
+    for us, key in ((point.measured_us, "measured"), (point.quoted_us, "quoted"), (point.floor_us, "roof")):
+        if us:
+            drawn.append(Mark(point.work.flops / us * 1e6, label(f"plot.{key}"), key))
+    return drawn
+
+
+def _decades(low: float, high: float) -> range:
+    return range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+
+
+def _power(exponent: int, unit: str) -> str:
+    prefixes = {0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+    base = exponent // 3 * 3
+    return f"{10 ** (exponent - base)} {prefixes.get(base, f'1e{base} ')}{unit}"
+
+
+def roofline_svg(point: RooflinePoint, label: Callable[[str], str]) -> str | None:
+    """Draws a roofline.
+
+    Args:
+        point: what to draw.
+        label: key of a language file -> text.
+
+    Returns:
+        The SVG on one line, or None when the memory ceiling is not known (nothing to draw a slope from).
+    """
+    bandwidth, peak = point.memory.per_s, point.compute.per_s
+    if not bandwidth:
+        return None
+    intensity = point.work.arithmetic_intensity
+    points = marks(point, label)
+    ridge = peak / bandwidth if peak else None
+    low_x = 10 ** math.floor(math.log10(min(x for x in (intensity, ridge) if x)) - 0.7)
+    high_x = 10 ** math.ceil(math.log10(max(x for x in (intensity, ridge) if x)) + 0.5)
+    top = max([peak or bandwidth * high_x, *(m.flops_per_s for m in points)])
+    high_y = 10 ** math.ceil(math.log10(top) + 0.15)
+    low_y = min([bandwidth * low_x, *(m.flops_per_s * 0.6 for m in points)])
+
+    def x(value: float) -> float:
+        share = math.log10(value / low_x) / math.log10(high_x / low_x)
+        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(value: float) -> float:
+        share = math.log10(value / low_y) / math.log10(high_y / low_y)
+        return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
+
+    def text(px: float, py: float, words: str, css: str = "", anchor: str = "start") -> str:
+        return f'<text x="{px}" y="{py}" text-anchor="{anchor}" class="{css}">{html.escape(words)}</text>'
+
+    parts = []
+    for exponent in _decades(low_x, high_x):
+        px = x(10.0**exponent)
+        parts.append(f'<line class="grid" x1="{px}" y1="{TOP}" x2="{px}" y2="{HEIGHT - BOTTOM}"/>')
+        words = f"{10**exponent:,}" if exponent >= 0 else str(10.0**exponent)
+        parts.append(text(px, HEIGHT - BOTTOM + 18, words, "tick", "middle"))
+    for exponent in _decades(low_y, high_y):
+        py = y(10.0**exponent)
+        parts.append(f'<line class="grid" x1="{LEFT}" y1="{py}" x2="{WIDTH - RIGHT}" y2="{py}"/>')
+        parts.append(text(LEFT - 8, py + 4, _power(exponent, ""), "tick", "end"))
+    knee = min(ridge or high_x, high_x)
+    roof = f"{x(low_x)},{y(bandwidth * low_x)} {x(knee)},{y(bandwidth * knee)}"
+    if peak:
+        roof += f" {x(high_x)},{y(peak)}"
+        label_text = f"{label('plot.peak')} {_rate(peak, 'FLOP/s')}"
+        parts.append(text(WIDTH - RIGHT - 4, y(peak) - 8, label_text, "roof-label", "end"))
+        parts.append(f'<line class="ridge" x1="{x(knee)}" y1="{y(peak)}" x2="{x(knee)}" y2="{HEIGHT - BOTTOM}"/>')
+        parts.append(text(x(knee) + 5, HEIGHT - BOTTOM - 6, f"{label('plot.ridge')} {ridge:,.0f}", "tick"))
+    parts.append(f'<polyline class="roof" fill="none" points="{roof}"/>')
+    middle = math.sqrt(low_x * min(knee, max(intensity, low_x * 10)))
+    parts.append(text(x(middle) + 10, y(bandwidth * middle) + 16, _rate(bandwidth, "B/s"), "roof-label"))
+    px = x(intensity)
+    parts.append(f'<line class="here" x1="{px}" y1="{TOP}" x2="{px}" y2="{HEIGHT - BOTTOM}"/>')
+    side, anchor = (-9, "end") if px > WIDTH * 0.62 else (9, "start")
+    for mark in points:
+        py = y(mark.flops_per_s)
+        hollow = ' fill="none"' if mark.css == "roof" else ""
+        parts.append(f'<circle class="mark-{mark.css}" cx="{px}" cy="{py}" r="5"{hollow}/>')
+        words = f"{mark.label}: {_rate(mark.flops_per_s, 'FLOP/s')}"
+        parts.append(text(px + side, py + (16 if mark.css != "roof" else -9), words, "mark-label", anchor))
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, label("plot.x"), "axis", "middle"))
+    parts.append(
+        f'<text class="axis" text-anchor="middle" transform="translate(14 {(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)">'
+        f"{html.escape(label('plot.y'))}</text>"
+    )
+    title = html.escape(label("plot.title"))
+    return (
+        f'<svg class="kt-roofline" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}" '
+        f'font-size="12" fill="currentColor" stroke="none"><title>{title}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _rate(value: float, unit: str) -> str:
+    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= factor:
+            return f"{value / factor:.4g} {prefix}{unit}"
+    return f"{value:.4g} {unit}"
