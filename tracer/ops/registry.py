@@ -10,7 +10,14 @@ from tracer.ops.gemm import GemmA8W8Blockscale, QuantGemmA8W8Blockscale, QuantPe
 from tracer.ops.torch_gemm import TorchLinear, TorchMm
 from tracer.ops.triton_gemm import GemmA16W16
 
-OPS: tuple[Op, ...] = (GemmA8W8Blockscale(), QuantPer1x128(), QuantGemmA8W8Blockscale(), TorchMm(), TorchLinear(), GemmA16W16())
+OPS: tuple[Op, ...] = (
+    GemmA8W8Blockscale(),
+    QuantPer1x128(),
+    QuantGemmA8W8Blockscale(),
+    TorchMm(),
+    TorchLinear(),
+    GemmA16W16(),
+)
 
 _BY_NAME = {op.name: op for op in OPS}
 
