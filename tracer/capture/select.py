@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tracer.capture.dry import capture_dry
-from tracer.capture.protocol import CallRequest
+from tracer.capture.protocol import CallRequest, op_of
 from tracer.model.capture import CaptureRecord
-from tracer.ops.registry import get_op
 
 #: device nodes of the vendors' kernel drivers (Linux)
 _NODES = {"cuda": Path("/dev/nvidiactl"), "rocm": Path("/dev/kfd")}
@@ -23,12 +22,12 @@ def vendor_here() -> str | None:
     return next((vendor for vendor, node in _NODES.items() if node.exists()), None)
 
 
-def choose_mode(mode: str | None, op_names: Sequence[str]) -> str:
+def choose_mode(mode: str | None, requests: Sequence[CallRequest]) -> str:
     """The mode to use: what was asked for, else live where every op runs on the GPU here, else dry."""
     if mode is not None:
         return mode
     vendor = vendor_here()
-    return "live" if vendor and all(vendor in get_op(name).vendors for name in op_names) else "dry"
+    return "live" if vendor and all(vendor in op_of(request).vendors for request in requests) else "dry"
 
 
 def capture(
@@ -49,7 +48,7 @@ def capture(
     """
     if mode is None and (target or cu_num or device):
         mode = "dry"
-    if choose_mode(mode, [request.op for request in requests]) == "live":
+    if choose_mode(mode, requests) == "live":
         from tracer.capture.live import capture_live
 
         return capture_live(

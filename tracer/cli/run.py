@@ -1,4 +1,4 @@
-"""`ktrace run OP --shape ...`: one command an op, with its own options; arguments in, records, pages and answers out."""
+"""`ktrace run OP --shape ...`: a command an op, with its own options; arguments in, records, pages and answers out."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tracer.cli.answers import run_answer, run_text
 from tracer.errors import UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
+from tracer.ops.callable import CallableOp, is_callable_path
 from tracer.ops.registry import OPS, get_op
 from tracer.ops.shapes import read_shapes
 
@@ -65,6 +66,8 @@ class OpCommands(click.Group):
         Raises:
             UsageError: there is no such op; the nearest names are offered.
         """
+        if is_callable_path(cmd_name):
+            return _callable_command(cmd_name)
         op = get_op(cmd_name)
         own = [
             click.Option(
@@ -79,11 +82,28 @@ class OpCommands(click.Group):
 
         def callback(**given: Any) -> int:
             options = {option.name: given.pop(f"opt_{option.name}") for option in op.options}
-            return run_op(op, options, **given)
+            return run_op(op, options, (), **given)
 
         return click.Command(
             op.name, params=[*COMMON, *own], callback=callback, help=f"{op.summary}\n\nCalls {op.entry}."
         )
+
+
+def _callable_command(path: str) -> click.Command:
+    """The command of any importable callable: its arguments are typed as `--arg 'x=bf16[128,7168]'`."""
+    argument = click.Option(
+        ["--arg", "arguments"],
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="x=bf16[128,7168] (a tensor), x=bf16 (a dtype), x=none, or JSON; may stand several times.",
+    )
+
+    def callback(arguments: tuple[str, ...], **given: Any) -> int:
+        return run_op(CallableOp(path, arguments), {}, arguments, **given)
+
+    return click.Command(
+        path, params=[argument, *COMMON], callback=callback, help=f"Call {path} with the given arguments."
+    )
 
 
 @click.command(cls=OpCommands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -106,9 +126,15 @@ def _config(op: Op, text: str | None) -> dict[str, Any] | None:
     return config
 
 
-def _command_line(op: Op, shape: dict[str, int], options: dict[str, str], given: dict[str, str | None]) -> str:
+def _command_line(
+    op: Op, shape: dict[str, int], options: dict[str, str], arguments: tuple[str, ...], given: dict[str, str | None]
+) -> str:
     """The command that makes one record again."""
-    words = ["ktrace", op.name, "--shape", ",".join(map(str, shape.values()))]
+    words = ["ktrace", op.name]
+    if shape:
+        words += ["--shape", ",".join(map(str, shape.values()))]
+    for argument in arguments:
+        words += ["--arg", argument]
     for option in op.options:
         if options[option.name] != option.default:
             words += [f"--{option.name.replace('_', '-')}", options[option.name]]
@@ -133,6 +159,7 @@ def _writable(out: Path) -> None:
 def run_op(
     op: Op,
     options: dict[str, str],
+    arguments: tuple[str, ...],
     *,
     shapes: tuple[str, ...],
     target: str | None,
@@ -156,7 +183,9 @@ def run_op(
     from tracer.render.publish import publish, refresh_index
 
     config = _config(op, config_text)
-    wanted = read_shapes(op, shapes)
+    if shapes and not op.dims:
+        raise UsageError(f"{op.name} takes no --shape", hint="give each tensor's shape: --arg 'x=bf16[128,7168]'")
+    wanted = read_shapes(op, shapes) if op.dims else [{}]
     _writable(out)
     given = {
         "target": target,
@@ -171,7 +200,8 @@ def run_op(
             shape=shape,
             options=options,
             config=config,
-            command=_command_line(op, shape, options, given),
+            arguments=arguments,
+            command=_command_line(op, shape, options, arguments, given),
         )
         for shape in wanted
     ]
