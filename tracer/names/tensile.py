@@ -1,0 +1,244 @@
+"""Tensile kernels of hipBLASLt and rocBLAS: `Cijk_Alik_Bljk_..._MT128x96x64_MI16x16x1_SN_...` in, every parameter out.
+
+    [Custom_|CustomGSUs_]{ProblemType}_MT{M}x{N}x{DepthU}[_MI{M}x{N}x[{K}x]{blocks}][_CMS]_{SN|SE}{_{parameter}{value}}
+    {ProblemType}_MT..._MI...{_word}                                    a custom kernel, the rest of whose name is free
+    C{indices}_{types}..._PostGSU{N}, C{indices}_{type}[_GA], ...       helpers that run before or after a kernel
+
+The parameters are sorted by their full names, and joined by underscores as their lists are (`WG64_4_1`). A parameter
+that has no key of its own is kept in `other_parameters` under its full name, an unknown one under its abbreviation.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
+from tracer.names import tensile_helpers, tensile_parameters, tensile_problem
+from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.formal import exact_quotient
+from tracer.names.vocabulary import pick
+
+_START = re.compile(
+    r"(Custom_|CustomGSUs_)?(C[i-z]{2,}_A[A-Za-z]+_(?:C_)?B[A-Za-z]+_\w{1,300}?)_MT(\d{1,9})x(\d{1,9})x(\d{1,9})(?=_|$)"
+)
+_MI = re.compile(r"_MI(\d{1,9})x(\d{1,9})x(\d{1,9})(?:x(\d{1,9}))?(?=_|$)")
+_SN = re.compile(r"(_CMS)?_(SN|SE)(?=_|$)")
+_LONGEST_TOKEN = 64
+_STARTS_NUMBER = frozenset("0123456789n")
+_CUSTOM_ISA = re.compile(r"(gfx\w+)$")
+_FAMILIES = ("tensile_hipblaslt", "tensile_real", "tensile_custom", tensile_helpers.FAMILY)
+
+
+class Tensile(Grammar):
+    """Tensile's GEMM kernels, and the helper kernels around them.
+
+    `tensile_real` is a name as a compiled library carries it (it states the ISA), `tensile_hipblaslt` one as logic
+    files hold it; both have one grammar.
+    """
+
+    name = "tensile"
+    families = _FAMILIES
+    formal = frozenset(_FAMILIES)
+    prefixes = ("Cijk", "Cij_", "Dijk", "Dij_", "Cijkl", "Custom_Cij", "CustomGSUs_Cij")
+    link = "https://github.com/ROCm/rocm-libraries/tree/develop/projects/hipblaslt/tensilelite/Tensile/SolutionStructs"
+    keys: ClassVar[Mapping[str, Key]] = {
+        **tensile_problem.KEYS,
+        **tensile_helpers.KEYS,
+        **pick("m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b", "dtype_c", "dtype_compute", "isa"),
+        **{
+            field: Key(f"Tensile's parameter {full}.", None, "Tensile/Common/ValidParameters.py in ROCm/rocm-libraries")
+            for full, field in tensile_parameters.FIELDS.items()
+            if field != "isa"
+        },
+        "mi_m": Key("M extent of the matrix instruction.", "elements"),
+        "mi_n": Key("N extent of the matrix instruction.", "elements"),
+        "mi_k": Key("K extent of the matrix instruction; printed only where the name has four numbers.", "elements"),
+        "mi_b": Key("Blocks that one matrix instruction computes.", "blocks"),
+        "other_parameters": Key("Parameters without a key of their own: full name (or raw abbreviation) -> value."),
+        "parameter_order": Key("The parameters as printed, where they are not sorted by full name or not all known."),
+        "abbreviations_keep_digits": Key(
+            "Whether abbreviations keep digits (rocBLAS: 1LDSB) or not (hipBLASLt: LDSB)."
+        ),
+        "custom_main_loop": Key("Whether the main loop has a hand-made schedule (CMS)."),
+        "ldc_equals_ldd": Key("Whether C and D must have one leading dimension (SE), or not (SN)."),
+        "custom_prefix": Key("Custom or CustomGSUs, for a kernel that ships as an assembly file of its own."),
+        "custom_suffix": Key("The free end of a custom kernel's name."),
+    }
+
+    def accepts(self, name: str) -> bool:
+        return _START.match(name) is not None or tensile_helpers.accepts(name)
+
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+        start = _START.match(name)
+        if start is None:
+            return tensile_helpers.read(name, self.name)
+        fields, spans, unparsed = tensile_problem.read(start.group(2), start.start(2))
+        reader = _Reader(name, dict(fields), dict(spans), list(unparsed))
+        reader.put("custom_prefix", (start.group(1) or "").rstrip("_") or None, start.span(1))
+        for i, key in enumerate(("m_per_block", "n_per_block", "k_per_block")):
+            reader.put(key, int(start.group(i + 3)), start.span(i + 3))
+        at = reader.instruction(start.end())
+        sn = _SN.match(name, at)
+        if sn:
+            reader.put("custom_main_loop", True if sn.group(1) else None, sn.span(1))
+            reader.put("ldc_equals_ldd", sn.group(2) == "SE", sn.span(2))
+            reader.parameters(sn.end())
+            family = "tensile_real" if "isa" in reader.fields else "tensile_hipblaslt"
+        elif start.group(1):
+            reader.suffix(at)
+            family = "tensile_custom"
+        else:
+            reader.unparsed.append(Unparsed(name[at:], at, "expected _SN and the parameters"))
+            family = "tensile_hipblaslt"
+        return DecodedName(name, name, self.name, family, reader.fields, reader.spans, tuple(reader.unparsed))
+
+    def format(self, family: str, fields: Mapping[str, FieldValue]) -> str:
+        if family == tensile_helpers.FAMILY:
+            return tensile_helpers.write(fields)
+        if family not in _FAMILIES:
+            return super().format(family, fields)
+        try:
+            return _write(fields)
+        except KeyError as error:
+            raise ValueError(f"{family}: field {error} is missing") from error
+
+    def view(self, decoded: DecodedName) -> GemmView | None:
+        f = decoded.fields
+        if decoded.family == tensile_helpers.FAMILY or "m_per_block" not in f:
+            return None
+        wave_tile: FieldValue = f.get("mi_wave_tile")
+        wave_m = wave_n = None
+        # several blocks an instruction may lie along M or N: then the wave's extent is not M x tiles
+        if isinstance(wave_tile, list) and len(wave_tile) == 2 and f.get("mi_b") == 1:
+            wave_m, wave_n = f["mi_m"] * wave_tile[0], f["mi_n"] * wave_tile[1]
+        group: list[int] = f["work_group"] if len(f.get("work_group") or ()) == 3 else []
+        return GemmView(
+            op="gemm",
+            tile_m=f["m_per_block"],
+            tile_n=f["n_per_block"],
+            tile_k=f["k_per_block"],
+            wave_tile_m=wave_m,
+            wave_tile_n=wave_n,
+            instruction_m=f.get("mi_m"),
+            instruction_n=f.get("mi_n"),
+            instruction_k=f.get("mi_k"),
+            waves_m=exact_quotient(f["m_per_block"], wave_m),
+            waves_n=exact_quotient(f["n_per_block"], wave_n),
+            waves_k=group[2] if group else None,
+            threads_per_block=math.prod(group) if group else None,
+            dtype_a=f.get("dtype_a"),
+            dtype_b=f.get("dtype_b"),
+            dtype_c=f.get("dtype_c"),
+            dtype_acc=f.get("dtype_compute"),
+            layout_a=_letter(f.get("trans_a")),
+            layout_b=_letter(f.get("trans_b")),
+            layout_c="N",
+            split_k=f.get("global_split_u") if isinstance(f.get("global_split_u"), int) else None,
+            pipeline=f"PGR{f['prefetch_global_read']}" if "prefetch_global_read" in f else None,
+        )
+
+
+def _letter(transposed: FieldValue) -> str | None:
+    return None if transposed is None else "T" if transposed else "N"
+
+
+class _Reader:
+    """The fields of one name while they are read."""
+
+    def __init__(
+        self, name: str, fields: dict[str, FieldValue], spans: dict[str, Span], unparsed: list[Unparsed]
+    ) -> None:
+        self.name = name
+        self.fields = fields
+        self.spans = spans
+        self.unparsed = unparsed
+
+    def put(self, key: str, value: FieldValue, span: Span) -> None:
+        if value is not None:
+            self.fields[key] = value
+            self.spans[key] = span
+
+    def instruction(self, at: int) -> int:
+        m = _MI.match(self.name, at)
+        if m is None:
+            return at
+        keys = ("mi_m", "mi_n", "mi_k", "mi_b") if m.group(4) else ("mi_m", "mi_n", "mi_b")
+        for i, key in enumerate(keys, 1):
+            self.put(key, int(m.group(i)), m.span(i))
+        return m.end()
+
+    def suffix(self, at: int) -> None:
+        """The free end of a custom kernel's name."""
+        text = self.name[at:]
+        if text:
+            self.put("custom_suffix", text[1:], (at + 1, len(self.name)))
+        isa = _CUSTOM_ISA.search(text)
+        if isa:
+            self.put("isa", isa.group(1), (at + isa.start(), at + isa.end()))
+
+    def parameters(self, at: int) -> None:
+        """The parameter list, from the underscore at `at` on."""
+        printed: list[str] = []
+        others: dict[str, FieldValue] = {}
+        others_span: list[int] = []
+        keeps_digits: bool | None = None
+        tokens = self.name[at + 1 :].split("_") if at < len(self.name) else []
+        i, count = 0, len(tokens)
+        while i < count:
+            token = tokens[i]
+            start, at = at + 1, at + 1 + len(token)
+            i += 1
+            read = tensile_parameters.read_token(token) if len(token) <= _LONGEST_TOKEN else None
+            if read is None:
+                self.unparsed.append(Unparsed(token, start, "expected a parameter and its value"))
+                continue
+            full, text, digits, key, value = read
+            if i < count and tokens[i][:1] in _STARTS_NUMBER and tensile_parameters.CONTINUES(tokens[i]):
+                first = i
+                while i < count and tensile_parameters.CONTINUES(tokens[i]):
+                    at += 1 + len(tokens[i])
+                    i += 1
+                text = "_".join([text, *tokens[first:i]])
+                value = tensile_parameters.read_value(full, text)
+            if full in others or (key is not None and key in self.fields):
+                full, key = tensile_parameters.second(full) or full, None
+                if full in others or full in tensile_parameters.FIELDS:
+                    self.unparsed.append(Unparsed(self.name[start:at], start, f"expected {full} once only"))
+                    continue
+            if digits is not None:
+                keeps_digits = digits
+            printed.append(full)
+            if key is None:
+                others[full] = value
+                others_span += (start, at)
+            else:
+                self.fields[key] = value
+                self.spans[key] = (at - len(text), at)
+        end = len(self.name)
+        if others:
+            self.put("other_parameters", others, (others_span[0], others_span[-1]))
+        self.put("abbreviations_keep_digits", keeps_digits, (end, end))
+        if not tensile_parameters.KNOWN.issuperset(printed) or printed != sorted(printed):
+            self.put("parameter_order", printed, (end, end))
+
+
+def _write(f: Mapping[str, FieldValue]) -> str:
+    prefix = f"{f['custom_prefix']}_" if f.get("custom_prefix") else ""
+    name = f"{prefix}{f['problem_type']}_MT{f['m_per_block']}x{f['n_per_block']}x{f['k_per_block']}"
+    if "mi_m" in f:
+        numbers = (f["mi_m"], f["mi_n"], f["mi_k"], f["mi_b"]) if "mi_k" in f else (f["mi_m"], f["mi_n"], f["mi_b"])
+        name += "_MI" + "x".join(map(str, numbers))
+    if "ldc_equals_ldd" not in f:
+        return f"{name}_{f['custom_suffix']}" if "custom_suffix" in f else name
+    name += ("_CMS" if f.get("custom_main_loop") else "") + ("_SE" if f["ldc_equals_ldd"] else "_SN")
+    values: dict[str, FieldValue] = dict(f.get("other_parameters", {}))
+    values.update({full: f[key] for key, full in tensile_parameters.FULL_NAME_OF.items() if key in f})
+    digits = f.get("abbreviations_keep_digits") is True
+    tokens = [
+        tensile_parameters.abbreviation(full, digits) + tensile_parameters.write_value(full, values[full])
+        for full in f.get("parameter_order", sorted(values))
+    ]
+    return "_".join([name, *tokens])
