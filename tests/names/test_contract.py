@@ -16,7 +16,7 @@ CASES = goldens.case_names()
 
 def _spelled(name: str) -> str:
     clean = noise.clean(name).name
-    return (itanium.demangle(clean) or itanium.unwrap_wrong_length(clean) or clean) if itanium.is_mangled(clean) else clean
+    return itanium.unwrap(clean)[0] if itanium.is_mangled(clean) else clean
 
 
 @pytest.mark.parametrize("path", goldens.case_files(), ids=lambda p: p.parent.name)

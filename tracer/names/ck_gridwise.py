@@ -1,9 +1,9 @@
-"""Template parameters of CK's GEMM-like gridwise structs: no input, out comes the keys of each struct's arguments in order.
+"""Template parameters of CK's GEMM-like gridwise structs: no input, out come names and keys in order.
 
 Read from the `template <...>` heads in include/ck/tensor_operation/gpu/grid of CK of October 2024, of CK as amd-aiter
-0.1.7.post2.dev18 ships it, and of rocm-libraries of 2026 (the last variant of three structs). An entry is a struct's name and,
-after each bar, one list. A key is the field that an argument states; a CamelCase key is CK's own name of the parameter; `-`
-states nothing that is shown, `-3` are three of these; `@` begins an abbreviation of `ck_lists`.
+0.1.7.post2.dev18 ships it, and of rocm-libraries of 2026 (the last variant of three structs). An entry is a struct's
+name and, after each bar, one list. A key is the field that an argument states; a CamelCase key is CK's own name of the
+parameter; `-` states nothing that is shown, `-3` are three of these; `@` begins an abbreviation of `ck_lists`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Template parameters of CK's kernel functions and of its gridwise structs that are no GEMM: out come names and keys in order.
+"""Template parameters of CK's kernel functions and other gridwise structs: no input, out come names and keys.
 
-The notation is that of `ck_gridwise`; functions with one list share an entry. Read from CK of October 2024 and from CK as
-amd-aiter 0.1.7.post2.dev18 ships it.
+The notation is that of `ck_gridwise`; functions with one list share an entry. Read from CK of October 2024 and from CK
+as amd-aiter 0.1.7.post2.dev18 ships it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     [void ]ck::[namespaces::]kernel_function<Gridwise struct<its arguments>, function's arguments>[(parameters)]
 
-Arguments are matched by position with the parameter list of the struct and of the function (`ck_lists`), in the version whose
-list fits. `unsigned short` is bf16, as `__bf16` is: both spellings of one kernel give the same fields.
+Arguments are matched by position with the parameter list of the struct and of the function (`ck_lists`), in the
+version whose list fits. `unsigned short` is bf16, as `__bf16` is: both spellings of one kernel give the same fields.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _SHARED = pick(
     "block_size", "m_per_block", "n_per_block", "k_per_block", "ak1", "bk1", "m_per_xdl", "n_per_xdl", "m_xdl_per_wave",
     "n_xdl_per_wave", "a_block_transfer", "b_block_transfer", "c_block_transfer", "c_block_spv", "cshuffle_m",
     "cshuffle_n", "pipeline_sched", "pipeline_version", "scale_block_m", "scale_block_n", "scale_block_k", "dtype_a",
-    "dtype_b", "dtype_c", "dtype_acc",
+    "dtype_b", "dtype_c", "dtype_acc", "dtype_compute", "layout_a", "layout_b", "layout_c", "b_preshuffle", "stage",
+    "activation", "mul_routed_weight", "split_k_enabled",
 )  # fmt: skip
 _OWN: Mapping[str, Key] = {
     "kernel": Key("The kernel function.", None, _HEADERS),
@@ -51,9 +52,6 @@ _OWN: Mapping[str, Key] = {
     "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
     "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
     "lds_buffers": Key("LDS buffers for one operand, said by the function's suffix.", "buffers", _HEADERS),
-    "layout_a": Key("Layout of A.", None, _HEADERS),
-    "layout_b": Key("Layout of B.", None, _HEADERS),
-    "layout_c": Key("Layout of C.", None, _HEADERS),
     "layout_e": Key("Layout of E, the output beside D inputs.", None, _HEADERS),
     "layouts_a": Key("Layouts of the A tensors.", None, _HEADERS),
     "layouts_b": Key("Layouts of the B tensors.", None, _HEADERS),
@@ -64,7 +62,6 @@ _OWN: Mapping[str, Key] = {
     "dtype_sfa": Key("Element type of A's scales.", None, _HEADERS),
     "dtype_sfb": Key("Element type of B's scales.", None, _HEADERS),
     "dtype_cshuffle": Key("Element type in which C passes LDS.", None, _HEADERS),
-    "dtype_compute": Key("Element type that the matrix instruction multiplies.", None, _HEADERS),
     "dtype_compute_a": Key("Element type of A in the matrix instruction.", None, _HEADERS),
     "dtype_compute_b": Key("Element type of B in the matrix instruction.", None, _HEADERS),
     "dtype_lds_a": Key("Element type of A in LDS.", None, _HEADERS),
@@ -74,14 +71,9 @@ _OWN: Mapping[str, Key] = {
     "acc_element_op": Key("Operation between the two GEMMs.", None, _HEADERS),
     "cde_element_op": Key("Operation of the epilogue, on the accumulator and the D tensors.", None, _HEADERS),
     "scale_block_size": Key("Elements along K that share one scale (MX formats).", "elements", _HEADERS),
-    "activation": Key("Activation between the halves of MoE stage 1.", None, "gridwise_moe_gemm.hpp"),
-    "stage": Key("MoE stage: 1 reads the routed tokens, 2 writes them back.", None, "gridwise_moe_gemm.hpp"),
-    "mul_routed_weight": Key("Whether the routing weight is multiplied in.", None, "gridwise_moe_gemm.hpp"),
     "n_swizzle": Key("Whether blocks are ordered along N first.", None, "gridwise_moe_gemm.hpp"),
     "per_token_quant": Key("Whether A is quantised per token.", None, "gridwise_moe_gemm.hpp"),
-    "split_k_enabled": Key("Whether K is split over blocks.", None, _HEADERS),
     "b_nontemporal": Key("Whether loads of B pass the caches by.", None, "gridwise_moe_gemm_blockscale.hpp"),
-    "b_preshuffle": Key("Whether B's elements are laid out for the kernel beforehand.", None, _HEADERS),
     "permute_a": Key("Whether A is permuted.", None, _HEADERS),
     "permute_b": Key("Whether B is permuted.", None, _HEADERS),
     "pad_n": Key("Whether N is padded.", None, _HEADERS),
@@ -100,7 +92,8 @@ _OWN: Mapping[str, Key] = {
 def _glossary() -> dict[str, Key]:
     """The keys above, and CK's own parameter names for the rest."""
     named = {**_SHARED, **_OWN}
-    rest = {key: Key(f"CK's template parameter {key}.", None, _HEADERS) for key in ck_lists.keys() if key[0].isupper()}
+    stated = ck_lists.keys(ck_lists.structs(), ck_lists.kernels())
+    rest = {key: Key(f"CK's template parameter {key}.", None, _HEADERS) for key in stated if key[0].isupper()}
     return {**rest, **named}
 
 
@@ -231,7 +224,9 @@ class _Reader:
         self.notes.append("the name is cut off: the template arguments behind the cut are not known")
         if whole < len(args.items):
             start, end = args.span(whole)
-            self.unparsed.append(Unparsed(self.name[start:end], start, "a whole template argument; the name is cut off"))
+            self.unparsed.append(
+                Unparsed(self.name[start:end], start, "a whole template argument; the name is cut off")
+            )
         else:
             self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
 

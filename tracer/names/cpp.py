@@ -1,8 +1,8 @@
-"""Demangled C++ text, read without a compiler: a kernel's text in, its name and template arguments with their offsets out.
+"""Demangled C++ text: a kernel's text in, its name and its template arguments with their offsets out.
 
-The reader is a tokenizer over brackets and commas with an explicit stack, so nesting costs no recursion and every call is
-linear in the text it covers. It knows `> >` and `>>`, casts `(ck::X)1`, comparisons inside parentheses, `operator<`,
-`(anonymous namespace)`, lambdas as GNU and LLVM print them, and text that breaks off.
+The reader is a tokenizer over brackets and commas with an explicit stack, so nesting costs no recursion and every call
+is linear in the text it covers. It knows `> >` and `>>`, casts `(ck::X)1`, comparisons inside parentheses,
+`operator<`, `(anonymous namespace)`, lambdas as GNU and LLVM print them, and text that breaks off.
 """
 
 from __future__ import annotations
@@ -14,12 +14,8 @@ import msgspec
 
 from tracer.model.kernel import Span
 
-_TOKEN = re.compile(
-    r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\],]"
-)
-_HEAD_TOKEN = re.compile(
-    r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\] ]"
-)
+_TOKEN = re.compile(r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\],]")
+_HEAD_TOKEN = re.compile(r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\] ]")
 
 
 def _nested(depth: int) -> str:
@@ -63,7 +59,7 @@ class Arguments(msgspec.Struct, frozen=True):
         return start, start + len(self.items[index])
 
     def whole(self, text: str) -> tuple[str, ...]:
-        """The items that are surely complete: all, or where the list is cut off those that a comma follows in `text`."""
+        """The items that are surely complete: all, or in a list that is cut off those that a comma follows."""
         if self.cut and self.items and not text.startswith(",", self.span(len(self.items) - 1)[1]):
             return self.items[:-1]
         return self.items
@@ -143,8 +139,8 @@ def leaf(name: str) -> str:
 def arguments(text: str, start: int) -> Arguments:
     """Reads the list whose opening bracket is `text[start]`.
 
-    A `>` closes only what a `<` opened: inside parentheses it is a comparison. A `<` opens unless it follows white space or
-    a closing parenthesis, as comparisons do.
+    A `>` closes only what a `<` opened: inside parentheses it is a comparison. A `<` opens unless it follows white
+    space or a closing parenthesis, as comparisons do.
     """
     m = _PLAIN_LIST.match(text, start)
     if m is not None:
@@ -286,7 +282,7 @@ def read_function(text: str) -> Function:
 
 
 def integer(item: str) -> int | None:
-    """The value of an integer argument: `256`, `-1`, `2ul`, `(ck::Tail)10`; None when it is none (booleans included)."""
+    """The value of an integer argument: `256`, `-1`, `2ul`, `(ck::Tail)10`; None for all else, booleans too."""
     if item.isdigit():
         return int(item)
     m = _INTEGER.match(item)

@@ -1,7 +1,7 @@
 """Itanium-mangled C++ names: a symbol in, the demangled text out, or what can still be read from it.
 
-The demangler is LLVM's (`pycxxfilt`): libstdc++'s fails on `DF16b` and on long CK symbols. It is asked only about symbols that
-are safe to ask about: its recursion and its output have no limits of their own.
+The demangler is LLVM's (`pycxxfilt`): libstdc++'s fails on `DF16b` and on long CK symbols. It is asked only about
+symbols that are safe to ask about: its recursion and its output have no limits of their own.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def demangle(name: str) -> str | None:
 
 
 def unwrap_wrong_length(name: str) -> str | None:
-    """The identifier inside `_ZN5aiter<number><identifier>E` whose length number is wrong, as 26 aiter asm symbols have it.
+    """The identifier inside `_ZN5aiter<number><identifier>E` with a wrong number, as 26 aiter asm symbols have it.
 
     The identifier may itself begin with a digit that belongs to the number or not; the text between the number and the
     final `E` is taken. None when `name` has another form.
@@ -67,7 +67,8 @@ def unwrap_wrong_length(name: str) -> str | None:
 def demangle_cut(name: str) -> str | None:
     """The demangled text of a symbol that breaks off, up to the last whole template argument and the comma after it.
 
-    Without one, the components of the function's name that are there. None when `name` does not break off, but is wrong.
+    Without one, the components of the function's name that are there. None when `name` does not break off, but is
+    wrong.
     """
     if len(name) > MAX_LENGTH or _DEEP in name or not is_mangled(name):
         return None
@@ -81,3 +82,11 @@ def demangle_cut(name: str) -> str | None:
             if mark:
                 return before
     return found.head.replace("_GLOBAL__N_1", "(anonymous namespace)") or None
+
+
+def unwrap(name: str) -> tuple[str, str]:
+    """The most that can be read of a mangled name, and how demangling went: "ok" or "failed"."""
+    plain = demangle(name)
+    if plain is not None:
+        return plain, "ok"
+    return unwrap_wrong_length(name) or demangle_cut(name) or name, "failed"

@@ -1,9 +1,9 @@
-"""A look over an Itanium-mangled symbol before it is demangled: symbol in, size of its demangled text and, where it breaks off, its mended prefix out.
+"""A look over a mangled symbol: a symbol in, the size of its text and, where it breaks off, a mended one out.
 
-A demangler's output can be exponential in its input, because a substitution may stand for text that holds substitutions;
-and it recurses without a limit. This scanner follows the grammar of names, types and template arguments
-(https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling), counts instead of printing, and stops at a depth. Expressions
-it does not follow, except literals and addresses.
+A demangler's output can be exponential in its input, because a substitution may stand for text that holds
+substitutions; and it recurses without a limit. This scanner follows the grammar of names, types and template arguments
+(https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling), counts instead of printing, and stops at a depth.
+Expressions it does not follow, except literals and addresses.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from typing import Literal
 
 import msgspec
+
+from tracer.names.itanium_cursor import Broken, Cursor, Ends
 
 MAX_DEPTH = 100
 #: an identifier that no program has: it marks the place of the cut in a mended symbol
@@ -29,22 +31,14 @@ _D_BUILTIN = frozenset("nhfdeisuac")
 _QUALIFIERS = frozenset("PROCGKVr")
 
 
-class Broken(Exception):  # noqa: N818 - it is no error for the caller
-    """The symbol breaks the grammar, or leaves the part of it that is followed, before its end."""
-
-
-class _Ends(Exception):  # noqa: N818
-    """The symbol ends inside a construct."""
-
-
 class Scan(msgspec.Struct, frozen=True):
     """What a look over a symbol found.
 
     Attributes:
-        state: "whole", "cut" (the text ends inside a construct) or "broken" (something that the scanner does not follow).
-        size: about how many characters the demangled text has; a lower bound for a broken symbol.
-        at: the offset up to which the symbol was followed.
-        mended: for a cut symbol, a whole one with the same beginning and, in place of what is missing, a last template
+        state: "whole", "cut" (the text ends inside a construct) or "broken" (something that the scanner does not
+        follow). size: about how many characters the demangled text has; a lower bound for a broken symbol. at: the
+        offset up to which the symbol was followed. mended: for a cut symbol, a whole one with the same beginning and,
+        in place of what is missing, a last template
             argument named MARK; None when not even the first template argument is there.
         head: the components of the function's name that were read, joined by `::`.
     """
@@ -63,7 +57,7 @@ def scan(symbol: str, limit: int) -> Scan:
     try:
         scanner.encoding(0)
         state: Literal["whole", "cut", "broken"] = "whole"
-    except _Ends:
+    except Ends:
         state = "cut"
     except Broken:
         state = "broken"
@@ -74,31 +68,8 @@ def scan(symbol: str, limit: int) -> Scan:
     return Scan(state, scanner.size, scanner.pos, mended, "::".join(scanner.head))
 
 
-class _Scanner:
+class _Scanner(Cursor):
     """Follows a symbol; sizes are characters of demangled text."""
-
-    def __init__(self, text: str, pos: int, limit: int) -> None:
-        self.text = text
-        self.pos = pos
-        self.limit = limit
-        self.size = 0
-        self.candidates: list[int] = []
-        self.largest_argument = 1
-        self.open: list[str] = []
-        self.safe: tuple[int, str] | None = None
-        self.head: list[str] = []
-
-    def _add(self, size: int) -> None:
-        self.candidates.append(size)
-        if size > self.size:
-            self.size = size
-            if size > self.limit:
-                raise Broken
-
-    def _peek(self) -> str:
-        if self.pos >= len(self.text):
-            raise _Ends
-        return self.text[self.pos]
 
     def encoding(self, depth: int) -> int:
         """`name parameter-types`, up to the end or an `E` that belongs to who asked."""
@@ -124,9 +95,9 @@ class _Scanner:
             if c == "S":
                 self.pos += 2
             size = self._unqualified(depth, function and not self.head)
-            if self.text[self.pos : self.pos + 1] == "I" or not function:
+            if self._at("I") or not function:
                 self._add(size)
-        if self.text[self.pos : self.pos + 1] == "I":
+        if self._at("I"):
             size += self._template_arguments(depth)
             if not function:
                 self._add(size)
@@ -189,7 +160,7 @@ class _Scanner:
             size += self.name(depth + 1, function=True)
         else:
             size += self.name(depth + 1, function=True)
-        if self.text[self.pos : self.pos + 1] == "_":
+        if self._at("_"):
             self._digits_to_underscore()
         self._add(size)
         self.candidates.pop()
@@ -213,8 +184,8 @@ class _Scanner:
                 self.head.append(self.text[m.end() : self.pos])
             if self.pos > len(self.text):
                 self.pos = m.start()
-                raise _Ends
-            while self.text[self.pos : self.pos + 1] == "B":
+                raise Ends
+            while self._at("B"):
                 self.pos += 1
                 length += 7 + self._unqualified(depth, False)
             return length
@@ -249,7 +220,7 @@ class _Scanner:
             if self.text[self.pos + 1 : self.pos + 2] in _SPECIAL_STD:
                 self.pos += 2
                 return 15
-            raise _Ends
+            raise Ends
         if self.text[self.pos + 1] in _SPECIAL_STD:
             self.pos += 2
             return 15
@@ -259,7 +230,7 @@ class _Scanner:
         m = _PARAMETER.match(self.text, self.pos)
         if m is None:
             if len(self.text) - self.pos < 4:
-                raise _Ends
+                raise Ends
             raise Broken
         self.pos = m.end()
         return self.largest_argument
@@ -327,7 +298,7 @@ class _Scanner:
             size = self.type(depth + 1)
             end = self.text.find("E", self.pos)
             if end < 0:
-                raise _Ends
+                raise Ends
             size += end - self.pos
             self.pos = end
         if self._peek() != "E":
@@ -360,7 +331,7 @@ class _Scanner:
         if c == "T":
             size = self._parameter()
             self._add(size)
-            if self.text[self.pos : self.pos + 1] == "I":
+            if self._at("I"):
                 size += self._template_arguments(depth)
                 self._add(size)
             return size
@@ -377,7 +348,7 @@ class _Scanner:
         if c == "A":
             end = self.text.find("_", self.pos)
             if end < 0:
-                raise _Ends
+                raise Ends
             self.pos = end + 1
             size = 8 + self.type(depth + 1)
             self._add(size)
@@ -396,7 +367,7 @@ class _Scanner:
 
     def _d_type(self, depth: int) -> int:
         if self.pos + 1 >= len(self.text):
-            raise _Ends
+            raise Ends
         following = self.text[self.pos + 1]
         if following in _D_BUILTIN:
             self.pos += 2
@@ -411,7 +382,7 @@ class _Scanner:
         elif following == "v":
             end = self.text.find("_", self.pos)
             if end < 0:
-                raise _Ends
+                raise Ends
             self.pos = end + 1
             size = 12 + self.type(depth + 1)
         else:

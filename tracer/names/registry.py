@@ -16,15 +16,23 @@ from tracer.names.aiter_asm import AiterAsm
 from tracer.names.aiter_ck import AiterCk
 from tracer.names.aiter_ck_moe import AiterCkMoe
 from tracer.names.aiter_cktile import AiterCktile
+from tracer.names.aiter_csv import AiterCsv
+from tracer.names.aiter_cpp_template import AiterCppTemplate
 from tracer.names.base import NO_CONTEXT, Context, Grammar
 from tracer.names.ck_template import CkTemplate
+from tracer.names.ck_tile_template import CkTileTemplate
 from tracer.names.flydsl import Flydsl
 from tracer.names.flydsl_moe import FlydslMoe
+from tracer.names.inductor import Inductor
 from tracer.names.opus import Opus
 from tracer.names.opus_moe import OpusMoe
+from tracer.names.triton_repr import TritonRepr
+from tracer.names.tensile import Tensile
 
 GRAMMARS: tuple[Grammar, ...] = (
     CkTemplate(),
+    CkTileTemplate(),
+    AiterCppTemplate(),
     AiterCk(),
     AiterCkMoe(),
     AiterCktile(),
@@ -32,7 +40,11 @@ GRAMMARS: tuple[Grammar, ...] = (
     FlydslMoe(),
     Opus(),
     OpusMoe(),
+    AiterCsv(),
+    Inductor(),
+    TritonRepr(),
     AiterAsm(),
+    Tensile(),
 )
 
 _INDEX_LENGTH = 4
@@ -85,9 +97,7 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     spelled = name
     notes = cleaned.notes
     if itanium.is_mangled(name):
-        plain = itanium.demangle(name)
-        demangle = "failed" if plain is None else "ok"
-        spelled = plain or itanium.unwrap_wrong_length(name) or itanium.demangle_cut(name) or name
+        spelled, demangle = itanium.unwrap(name)
     answer = _read(spelled, context)
     if text == spelled and not notes and demangle is None:
         return answer

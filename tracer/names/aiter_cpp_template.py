@@ -1,0 +1,178 @@
+"""aiter's own C++ kernels, such as `aiter::add_rmsnorm_quant_kernel<...>(...)`.
+
+    [void ][aiter::[namespaces::]]function<arguments>[(parameters)]
+
+Arguments are matched by position with the function's parameter list (`aiter_lists`). Lists changed between releases:
+main's paged attention has a version id as first argument, the wheel's has not; the arguments themselves tell them
+apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import ClassVar
+
+from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
+from tracer.names import aiter_lists, ck_lists, ck_values, cpp, cpp_types
+from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.ck_values import Convert
+from tracer.names.formal import exact_quotient
+from tracer.names.vocabulary import SHARED
+
+_SOURCE = "csrc (ROCm/aiter)"
+#: kernels outside the namespace that nobody else has
+_GLOBAL = (
+    "paged_attention_ll4mi_QKV_", "gemm_a16w16_", "gemm_a8w8_", "opus_moe_", "opus_bmm_", "splitk_reduce_kernel",
+    "mla_16mx8_", "dsa_v32_", "pa_prefill_16m", "gqa_d128_kernel", "gqa_d192_",
+)  # fmt: skip
+_HEADS = tuple(f"{void}{head}" for void in ("void ", "") for head in ("aiter::", *_GLOBAL))
+_FLAG = re.compile(
+    r"(is|has|use|need|add|fuse|emit|save|store|skip|enable|k_is|k_insert|k_skip|do|write|reuse)_|"
+    r"(alibi|interleave|sliding_window|deterministic|greater|f32vec|asm_layout|oop|stable|two_way|v_shuffle|gemma_norm|"
+    r"transpose_scale|shuffle_scale|no_quant|per_token_quant|nope_first|route_fp8|direct_only|prefetch_scale)$"
+)
+
+_OWN: Mapping[str, Key] = {
+    "kernel": Key("The kernel function.", None, _SOURCE),
+    "dtype_kv": Key("Element type of the KV cache.", None, _SOURCE),
+    "dtype_q": Key("Element type in which Q is stored.", None, _SOURCE),
+    "kv_dtype_id": Key("Number of the KV cache's data type: 0 is that of the inputs, 1 fp8.", None, _SOURCE),
+    "block_size_kv": Key("Tokens of one page of K and V.", "tokens", _SOURCE),
+    "version_id": Key("Number of the kernel's version.", None, _SOURCE),
+    "alibi": Key("Whether a position bias is added to the logits.", None, _SOURCE),
+    "gqa": Key("Heads of Q that share one head of K and V.", "heads", _SOURCE),
+    "mtp": Key("Tokens that are predicted at once.", "tokens", _SOURCE),
+    "sliding_window": Key("Whether attention is limited to a window.", None, _SOURCE),
+    "add_residual": Key("Whether a residual is added before the normalisation.", None, _SOURCE),
+    "fuse_quant": Key("Whether the result is quantised.", None, _SOURCE),
+    "interleave": Key("Whether a thread's elements are interleaved over the row.", None, _SOURCE),
+    "num_row": Key("Rows that one block normalises.", "rows", _SOURCE),
+    "thread_data_size": Key("Elements that one thread holds.", "elements", _SOURCE),
+    "num_experts": Key("Experts of the layer.", "experts", _SOURCE),
+    "topk": Key("Experts that a token is routed to.", "experts", _SOURCE),
+    "vec_size": Key("Elements that one load reads.", "elements", _SOURCE),
+    "num_gpus": Key("GPUs that take part.", "GPUs", _SOURCE),
+    "partition_size": Key("Tokens of K and V that one block attends to.", "tokens", _SOURCE),
+    "wg_per_cu": Key("Blocks per CU that the kernel asks for.", "blocks", _SOURCE),
+    "lds_depth": Key("Tiles of an operand that LDS holds.", "tiles", _SOURCE),
+    "has_oob": Key("Whether the problem may end inside a tile.", None, _SOURCE),
+    "cachectl_a": Key("Cache bits of the loads of A.", None, _SOURCE),
+    "cachectl_b": Key("Cache bits of the loads of B.", None, _SOURCE),
+    "num_slots": Key("Tiles in flight.", "tiles", _SOURCE),
+}
+
+
+@cache
+def lists() -> Mapping[str, tuple[ck_lists.Variant, ...]]:
+    """Function or traits struct -> its parameter lists."""
+    return ck_lists.parse(aiter_lists.KERNELS)
+
+
+def converter(key: str) -> Convert:
+    """The converter of a key: types, flags, shapes, else by look."""
+    if key.startswith("dtype_"):
+        return cpp_types.dtype
+    if _FLAG.match(key):
+        return ck_values.boolean
+    if key == "dtypes_abc":
+        return ck_values.dtypes
+    if key.endswith("_mnk"):
+        return ck_values.sequence
+    return ck_values.plain
+
+
+def _glossary() -> dict[str, Key]:
+    stated = ck_lists.keys(lists())
+    known = {**{key: SHARED[key] for key in stated if key in SHARED}, **_OWN}
+    rest = {key: Key(f"aiter's template parameter {key}.", None, _SOURCE) for key in stated if key not in known}
+    return {**rest, **known}
+
+
+class AiterCppTemplate(Grammar):
+    """aiter's C++ kernels."""
+
+    name = "aiter_cpp_template"
+    families = ("aiter_cpp_template",)
+    formal: ClassVar[frozenset[str]] = frozenset()
+    prefixes = _HEADS
+    reads_cpp = True
+    link = "https://github.com/ROCm/aiter/tree/main/csrc"
+    keys: ClassVar[Mapping[str, Key]] = _glossary()
+
+    def accepts(self, name: str) -> bool:
+        return name.startswith(_HEADS) and ("<" in name or "(" in name)
+
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+        fields, spans, unparsed, notes = read(name)
+        return DecodedName(name, name, self.name, self.families[0], fields, spans, unparsed, {}, notes)
+
+    def view(self, decoded: DecodedName) -> GemmView | None:
+        f = decoded.fields
+        m, n = f.get("m_per_block"), f.get("n_per_block")
+        if m is None or n is None or "gemm" not in f["kernel"]:
+            return None
+        return GemmView(
+            op="gemm",
+            tile_m=m,
+            tile_n=n,
+            tile_k=f.get("k_per_block"),
+            wave_tile_m=exact_quotient(m, f.get("m_warp")),
+            wave_tile_n=exact_quotient(n, f.get("n_warp")),
+            instruction_m=f.get("m_warp_tile"),
+            instruction_n=f.get("n_warp_tile"),
+            instruction_k=f.get("k_warp_tile"),
+            waves_m=f.get("m_warp"),
+            waves_n=f.get("n_warp"),
+            waves_k=f.get("k_warp"),
+            threads_per_block=f.get("block_size"),
+            dtype_a=f.get("dtype_a"),
+            dtype_b=f.get("dtype_b"),
+            dtype_c=f.get("dtype_c"),
+            dtype_acc=f.get("dtype_acc"),
+            stages=f.get("num_slots", f.get("lds_depth")),
+        )
+
+
+def read(name: str) -> tuple[dict[str, FieldValue], dict[str, Span], tuple[Unparsed, ...], tuple[str, ...]]:
+    """Fields, spans, pieces not understood and notes of a kernel whose function or traits struct has a list."""
+    function = cpp.read_function(name)
+    leaf = function.leaf
+    start = function.start + len(function.name) - len(leaf)
+    fields: dict[str, FieldValue] = {"kernel": leaf}
+    spans: dict[str, Span] = {"kernel": (start, start + len(leaf))}
+    unparsed: list[Unparsed] = []
+    args = function.arguments
+    if args is None:
+        return fields, spans, (), ()
+    _take(leaf, args, name, fields, spans, unparsed)
+    for index, item in enumerate(args.items):
+        if "_traits" in item and "<" in item:
+            traits = cpp.template(name, args.span(index))
+            if traits.arguments is not None and traits.leaf in lists():
+                _take(traits.leaf, traits.arguments, name, fields, spans, unparsed)
+    if not args.cut:
+        return fields, spans, tuple(unparsed), ()
+    unparsed.append(Unparsed("", len(name), "more template arguments; the name is cut off"))
+    note = "the name is cut off: the template arguments behind the cut are not known"
+    return fields, spans, tuple(unparsed), (note,)
+
+
+def _take(
+    leaf: str,
+    args: cpp.Arguments,
+    name: str,
+    fields: dict[str, FieldValue],
+    spans: dict[str, Span],
+    unparsed: list[Unparsed],
+) -> None:
+    """Adds what the argument list of a function or struct states."""
+    reading = ck_lists.read(lists().get(leaf, ()), args.whole(name), args.cut, converter)
+    for key, value in reading.fields.items():
+        if key not in fields:
+            fields[key] = value
+            spans[key] = args.span(reading.where[key])
+    if reading.beyond is not None and reading.beyond < len(args):
+        start = args.starts[reading.beyond]
+        unparsed.append(Unparsed(name[start : args.span(len(args) - 1)[1]], start, f"{leaf}: {reading.reason}"))

@@ -1,0 +1,375 @@
+"""Template parameters of aiter's own C++ kernels: no input, out come function names and the keys of their arguments.
+
+The notation is that of `ck_gridwise`; a key is aiter's parameter name in lower case unless the vocabulary has another
+word. Read from csrc of amd-aiter 0.1.7.post2.dev18 and of aiter's main of August 2026. The last entries are traits
+structs.
+"""
+
+from __future__ import annotations
+
+KERNELS = """
+HGEMV_WFPerRow
+| n_threads_per_row cta mt0 mt1
+LLGemm1_kernel
+| dtype_a num_a_rows_per_block
+LLGemm_Silu_kernel
+| num_a_rows_per_block
+TopKRenormProbKernel
+| block_size - vec_size dtype_a -
+TopKRenormWriteOnlyKernel
+| block_size vec_size
+TopKTopPSamplingFromProbKernel TopPSamplingFromProbKernel
+| block_size -2 vec_size deterministic dtype_a -
+accumulate_a_col_updates compute_w_col_kernel copy_blocks_kernel fused_dot_scale_axpy
+kn_mi35x_mla_v32_fwd_decode_m16x4_fp8_fp8 kn_mi35x_mla_v32_fwd_decode_m16x8_fp8_fp8
+kn_mi35x_mla_v40_fwd_decode_m16x4_fp8bf16_fp8bf16_gen1 kn_mi35x_mla_v40_fwd_decode_m16x8_fp8bf16_fp8bf16_gen1
+kn_mi3xx_mla_v32_fwd_decode_m16x8_fp8_fp8 larfg_kernel moe_align_block_size_kernel moe_fused_gate_kernel_dynamic
+rms_norm_kernel segmented_max_reduction setup_tridiagonal small_sytd2_kernel static_fp8_quant_perhead_kernel
+update_w_col_kernel
+| dtype_a
+act_and_mul_bias_kernel
+| dtype_a dtype_c -3 vec_size
+act_and_mul_kernel
+| dtype_a - vec_size
+| dtype_a dtype_c - vec_size has_limit aux
+act_and_mul_quant_kernel
+| dtype_a dtype_c - block_size vec_size has_limit
+activation_kernel gather_topk_values_kernel gather_topk_values_strided_kernel
+| dtype_a -
+activation_kernel_vec
+| dtype_a - vec_size
+add_rmsnorm_quant_kernel
+| dtype_a dtype_c block_size thread_data_size add_residual fuse_quant interleave num_row
+ag_gfx1250_lastdim ag_gfx1250_naive_unroll4 ag_gfx1250_naive_vec ag_gfx1250_scalar ag_gfx1250_warpsplit_unroll4
+allgather_lastdim allgather_naive allgather_vec allreduce_fusion_kernel_1stage_mxfp4
+allreduce_fusion_kernel_2stage_mxfp4 ar_ll_gfx1250 reduce_scatter_cross_device_store reduce_scatter_split_first_dim
+reduce_scatter_split_lastdim reduce_scatter_split_lastdim_naive reduce_scatter_split_middim
+reduce_scatter_split_middim_naive rs_gfx1250_split_first_dim rs_gfx1250_split_lastdim rs_gfx1250_split_lastdim_naive
+rs_gfx1250_split_middim rs_gfx1250_split_middim_naive
+| dtype_a num_gpus
+allReduceQuantFp8
+| dtype_a quant_scale pack_size num_gpus fp16_filter
+allreduce_fusion_kernel_1stage allreduce_fusion_kernel_2stage
+| dtype_a dtype_c num_gpus gemma_norm
+allreduce_fusion_kernel_1stage_per_group
+| dtype_a dtype_c num_gpus gemma_norm transpose_scale
+allreduce_fusion_kernel_2stage_per_group
+| dtype_a dtype_c num_gpus transpose_scale
+allreduce_mhc_post_large_m_kernel
+| dtype_a num_gpus hc_mult two_way
+allreduce_prototype_twoshot allreduce_rmsnorm_prototype_twoshot
+| - dtype_a
+applySharedExpertSigmoid moeSoftmax
+| dtype_a tpb
+ar_gfx1250_naive_unroll4 cross_device_reduce_2stage_write_mode
+| dtype_a num_gpus is_broadcast_reg_outptr
+batched_rotary_embedding_kernel rotary_embedding_kernel
+| dtype_a is_neox is_nope_first
+causal_conv1d_update_kernel
+| - k_is_circular_buffer
+chunk_gated_delta_rule_fwd_h_hip_kernel
+| bv_p use_initial_state store_final_state save_new_value is_varlen use_exp2 has_gk g_head_major state_bf16
+  snapshot_bf16
+concat_and_cache_mla_kernel concat_and_cache_mla_opt_kernel concat_and_cache_mla_seg_kernel
+reshape_and_cache_flash_kernel
+| dtype_a dtype_kv kv_dtype_id
+concat_and_cache_mla_seg_opt_kernel
+| dtype_a dtype_kv kv_dtype_id vec_size
+conv1d_split_qkv_channel_last_t conv1d_split_qkv_t
+| tm
+cp_gather_indexer_k_quant_cache_kernel
+| block_x_size block_y_size
+cross_device_reduce_1stage cross_device_reduce_1stage_naive cross_device_reduce_2stage
+cross_device_reduce_2stage_naive
+| dtype_a num_gpus
+| dtype_a num_gpus is_broadcast_reg_outptr
+data_to_scale_kernel scaled_quant_kernel
+| dtype_a dtype_c
+dsa_v32_decode_16mx8_32nx1_fp8_kernel gemm_a16w16_4g_safe_kernel gemm_a16w16_cluster_tdm_splitk_ws_kernel_gfx1250
+gemm_a16w16_em3en4_lds1_pgr2_sk_kernel gemm_a16w16_flatmm_kernel gemm_a16w16_flatmm_splitk_kernel
+gemm_a16w16_kbuf1_large_tile_kernel gemm_a16w16_kernel gemm_a16w16_mono_tile_4g_safe_kernel_gfx950
+gemm_a16w16_mono_tile_kernel_gfx950 gemm_a16w16_persistent_4g_safe_kernel gemm_a16w16_persistent_kernel
+gemm_a16w16_wave_k_coop_accum_kernel gemm_a16w16_wave_k_coop_kernel
+gemm_a8w8_blockscale_bpreshuffle_singlebuf_kernel_gfx942 gemm_a8w8_noscale_kernel gemm_a8w8_scale_k1024_kernel
+gemm_a8w8_scale_k1024_lb1_kernel gemm_a8w8_scale_kernel gemm_a8w8_scale_preload_sf_kernel
+gemm_a8w8_scale_splitk_kernel gqa_d128_kernel gqa_d192_v128_kernel kn_get_mla_metadata_v1_1 kn_get_mla_metadata_v1_2
+kn_get_mla_metadata_v1_2_parallel kn_get_pa_metadata_v1_2 mla_decode_fwd_16mx8_32nx1_fp8fp8_opus_kernel
+opus_moe_stage2_a8w4_decode_kernel_gfx950 opus_moe_stage2_gemmstyle_kernel_gfx950 pa_prefill_16mx1_16nx4_fp8_kernel
+pa_prefill_16mx1_16nx4_kernel pa_prefill_16mx8_32nx1_fp8_kernel pa_prefill_16mx8_32nx1_kernel
+| -
+dynamic_per_group_scaled_quant_kernel
+| dtype_a dtype_c thread_data_size
+| dtype_a dtype_c thread_data_size group_size shuffle_scale block_size emit_e8m0_scale
+dynamic_per_token_scaled_quant_kernel
+| dtype_a dtype_c thread_data_size
+end_sync_latency start_sync_latency two_sync_latency
+| num_gpus
+exponential_kernel
+| dtype_c block_size warp_size vec_size -2
+| dtype_c block_size vec_size -2
+fuse_kv_norm_rope_group_quant_cache_kernel
+| dtype_a dtype_kv kv_dtype_id head_dim pe_dim group_size tokens_per_block plan_based -
+fuse_qk_norm_rope_finegrained_kernel fuse_qk_norm_rope_group_quant_cache_kernel
+| dtype_a dtype_kv dtype_q kv_dtype_id q_dtype_id q_group_size q_scale_fp32 has_q_weight head_dim tokens_per_block
+fuse_qk_rope_concat_and_cache_mla_kernel fuse_qk_rope_concat_and_cache_mla_kernel_general
+fuse_qk_rope_concat_and_cache_mla_kernel_prefill
+| dtype_a dtype_kv dtype_q kv_dtype_id q_dtype_id
+fuse_qk_rope_concat_and_cache_mla_per_head_kernel
+| dtype_a dtype_kv dtype_q kv_dtype_id q_dtype_id vec_size
+fusedQKNormIdxrQKNormKernel
+| dtype_a dtype_kv - kv_dtype_id index_dtype_id k_per_token_kvscale k_is_sparse k_insert_kv k_asm_layout
+fusedQKNormRopeBlockQuantCacheShuffleKernel
+| dtype_a dtype_kv head_dim interleave x wg_size kv_dtype_id
+fusedQKNormRopeQuantCacheShuffleKernel
+| dtype_a dtype_kv head_dim interleave num_kv_heads kv_dtype_id
+fused_add_rms_norm_kernel
+| dtype_a width
+fused_mrope_rms_kv_kernel
+| dtype_a head_dim is_neox is_mrope is_interleaved m -
+fused_mx_quant_moe_sort_kernel moe_smooth_per_token_scaled_quant_kernel_v2
+| dtype_a dtype_c block_size thread_data_size
+fused_qk_rmsnorm_group_quant_kernel
+| dtype_a dtype_c block_size thread_data_size reduce_thread_size add_residual output_unquant gemma_norm no_quant
+  per_token_quant interleave
+fused_qk_rmsnorm_kernel
+| dtype_a block_size thread_data_size interleave num_row
+fused_qk_rope_concat_and_cache_mla_seg_kernel
+| dtype_a dtype_kv kv_lora pe_dim page_size is_neox vec_size
+fused_rope_rms_1way_kernel fused_rope_rms_2way_amax_kernel fused_rope_rms_2way_kernel
+| dtype_a head_dim is_neox
+fused_rope_rms_1way_quad_kernel
+| dtype_a head_dim is_neox quad_q_ct quad_k_ct
+fused_split_gdr_update_kernel
+| bk bv use_initial_state use_qk_l2_norm
+gated_rmsnorm_fp8_group_quant_kernel
+| dtype_a dtype_c group_size thread_data_size block_size transpose_scale
+gated_rmsnorm_fp8_per_token_quant_kernel
+| dtype_a dtype_c group_size thread_data_size
+gemm_a16w16_kbuf1_kernel gemm_a16w16_kbuf2v_bk128_kernel gemm_a16w16_kbuf2v_kernel opus_moe_sorting_entry
+| -2
+gemm_a16w16_quad_mfma32_kbuf1_kernel
+| - col_major_group_m -
+gemm_a8w8_mxscale_flatmm_minterleave_kernel gemm_a8w8_mxscale_flatmm_splitk_mouter_kernel
+| - dtype_c skip_scale_wait
+gemm_a8w8_mxscale_flatmm_splitk_kernel
+| - dtype_c direct_only prefetch_scale preload_sf_lds
+gemm_a8w8_mxscale_flatmm_splitk_wave4m2_selfload_kernel
+| - dtype_c skip_scale_wait pack_scale_on_demand
+gemm_a8w8_mxscale_flatmm_splitk_wave8n2_kernel
+| - dtype_c
+greedy_sample_kernel
+| dtype_a block_size warp_size vec_size
+| dtype_a block_size vec_size
+grouped_topk_kernel grouped_topk_opt_sort_kernel
+| dtype_a f32vec num_grp need_renorm is_biased is_softmax
+groupnorm_kernel_dispatch_down groupnorm_kernel_dispatch_up
+| dtype_a block_size
+hadamard_rotate_activation_fp4quant_kernel
+| dtype_a dtype_c dim vec_size
+hadamard_rotate_activation_mxfp4_quant_kernel hadamard_rotate_activation_mxfp6_quant_kernel
+| dtype_a vec_size kcoalesced
+hadamard_rotate_activation_mxfp8_quant_kernel
+| dtype_a vec_size
+indexer_k_quant_and_cache_kernel
+| dtype_a dtype_kv kv_dtype_id block_x_size block_y_size vec_size
+indexer_qk_rope_quant_and_cache_kernel
+| dtype_a dtype_kv kv_dtype_id head_dim rope_dim
+inverse_rope_group_quant_kernel
+| dtype_a head_dim rope_dim group_size thread_data_size k_per_thread scale_layout tier row_based
+kn_entry_1c_2d_cached kn_entry_1c_sbhd_cached kn_entry_1c_sbhd_uncached kn_entry_1c_thd_uncached
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_eq1 stride_din_eq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_eq1 stride_din_eq1 vec_pairs dtype_a -
+kn_entry_1c_2d_cached_inplace kn_entry_1c_sbhd_cached_inplace kn_entry_1c_sbhd_uncached_inplace
+kn_entry_1c_thd_uncached_inplace
+| op rotate_style reuse_freqs_front_part nope_first stride_deq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_deq1 vec_pairs dtype_a -
+kn_entry_1c_sbhd_cached_indirect kn_entry_1c_sbhd_cached_indirect2
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_eq1 stride_din_eq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_eq1 stride_din_eq1 vec_pairs dtype_a -2
+kn_entry_1c_sbhd_cached_indirect2_inplace kn_entry_1c_sbhd_cached_indirect_inplace
+| op rotate_style reuse_freqs_front_part nope_first stride_deq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_deq1 vec_pairs dtype_a -2
+kn_entry_2c_sbhd_cached kn_entry_2c_sbhd_uncached
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_xeq1 stride_dout_yeq1 stride_din_xeq1
+  stride_din_yeq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_xeq1 stride_dout_yeq1 stride_din_xeq1
+  stride_din_yeq1 vec_pairs double_buffer dtype_a -
+kn_entry_2c_sbhd_cached_indirect kn_entry_2c_sbhd_cached_indirect2
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_xeq1 stride_dout_yeq1 stride_din_xeq1
+  stride_din_yeq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dout_xeq1 stride_dout_yeq1 stride_din_xeq1
+  stride_din_yeq1 vec_pairs double_buffer dtype_a -2
+kn_entry_2c_sbhd_cached_indirect2_inplace kn_entry_2c_sbhd_cached_indirect_inplace
+| op rotate_style reuse_freqs_front_part nope_first stride_dxeq1 stride_dyeq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dxeq1 stride_dyeq1 vec_pairs double_buffer dtype_a -2
+kn_entry_2c_sbhd_cached_inplace kn_entry_2c_sbhd_uncached_inplace
+| op rotate_style reuse_freqs_front_part nope_first stride_dxeq1 stride_dyeq1 dtype_a -
+| op rotate_style reuse_freqs_front_part nope_first stride_dxeq1 stride_dyeq1 vec_pairs double_buffer dtype_a -
+kn_get_mla_metadata_v1_0
+| dp_mode
+kn_mla_reduce_v1 kn_mla_reduce_v1_d64 kn_mla_reduce_v1_ps
+| -3
+last_filter_kernel
+| dtype_a - bits_per_pass write_topk_values prioritize_smaller_indice
+| dtype_a - bits_per_pass write_topk_values phase prioritize_smaller_indice
+local_device_load_rmsnorm local_device_load_rmsnorm_naive
+| dtype_a tnum n_loop
+| dtype_a tnum n_loop gemma_norm
+local_device_load_rmsnorm_512n
+| dtype_a n_loop
+| dtype_a n_loop gemma_norm
+local_device_load_rmsnorm_quant_naive
+| dtype_a dtype_c gemma_norm
+local_device_load_rmsnorm_quant_per_group_naive
+| dtype_a dtype_c transpose_scale
+mhc_fused_post_pre_gemm_sqrsum_kernel
+| dtype_a num_warps hc_mult tile_m tile_n tile_k store_nt is_fn_pack_bf16
+mhc_post_kernel mhc_post_kernel_x2vgpr
+| dtype_a num_warps hc_mult residual_block store_nt
+mhc_pre_big_fuse_kernel
+| dtype_a num_warps hc_mult num_rows residual_block use_nt
+mhc_pre_big_fuse_rmsnorm_kernel
+| dtype_a num_warps hc_mult num_rows hidden_size residual_block norm_block use_nt
+mhc_pre_gemm_sqrsum_kernel
+| dtype_a num_warps tile_m tile_n tile_k is_fn_pack_bf16
+minimax_qk_norm_rope_kernel
+| dtype_a - block_size
+mix_sample_kernel random_sample_kernel
+| dtype_a block_size warp_size vec_size need_sum -2
+| dtype_a block_size vec_size need_sum -2
+mix_sample_outer_exponential_kernel random_sample_outer_exponential_kernel
+| dtype_a block_size warp_size vec_size need_sum
+| dtype_a block_size vec_size need_sum
+moeTopK
+| tpb
+moe_fused_gate_kernel
+| dtype_a vpt num_experts threads_per_row rows_per_warp rows_per_cta warps_per_cta
+| dtype_a vpt num_experts threads_per_row warps_per_cta
+moe_smooth_per_token_scaled_quant_kernel_v1
+| dtype_a dtype_c block_size thread_data_size transpose_out_dim01 has_smscale_hash max_smscale_map_hash_size
+moe_sum_kernel
+| dtype_a topk
+mxfp4_moe_sort_kernel
+| block_size num_rows thread_data_size group_size
+norm_rope_hadamard_rotate_activation_fp4quant_kvcache_kernel rope_hadamard_rotate_activation_fp4quant_kernel
+| dtype_a dtype_c do_rotate_act dim vec_size
+operator_bcast1N1_naive operator_bcast1N1_unroll_vec_naive operator_bcastK_unroll_vectorize_naive
+operator_bcastM1K_unroll_kernel operator_bcastMN1_naive operator_bcastMN1_unroll_vec_naive operator_bcastN11_naive
+operator_bcastN11_unroll_vec_naive operator_bcastN11_unroll_vec_pad operator_bcast_scalar_unroll_vectorize_naive
+operator_bcast_tile_kernel operator_contiguous_kernel operator_contiguous_kernel_naive
+| dtype_a rows - order_flag -2
+operator_bcast1_big_tile_kernel operator_bcast_big_tile_kernel operator_contiguous_big_tile_kernel
+operator_tn_big_tile_kernel
+| dtype_a block_threads big_tile_size_n big_tile_size_k m_swizzle - order_flag -2
+operator_element_kernel
+| dtype_a -3
+opus_bmm_splitk_reduce_kernel
+| dtype_c vec_size block_threads
+opus_moe_stage1_a8w4_kernel_group_split_gfx950 opus_moe_stage1_a8w4_kernel_pair_kwave_gfx950
+| -
+| dtype_a
+opus_moe_stage2_reduce_token_slot_route_output_kernel_gfx950
+| block_n block_size topk route_fp8
+p2p_bandwidth_test_kernel
+| dtype_a unroll
+pa_decode_ps_reduce_hip_kernel
+| dtype_c -2 use_sinks head_dim query_group_size context_partition_num
+paged_attention_ll4mi_QKV_kernel
+| dtype_a dtype_kv kv_dtype_id dtype_c block_size_kv head_dim block_size gqa
+paged_attention_ll4mi_QKV_mfma16_kernel
+| dtype_a dtype_c dtype_kv kv_dtype_id block_size_kv head_dim block_size alibi gqa mtp quant_method v_shuffle
+| dtype_a dtype_kv kv_dtype_id block_size_kv head_dim block_size alibi gqa mtp -
+| dtype_a dtype_kv kv_dtype_id block_size_kv head_dim block_size alibi gqa mtp - sliding_window
+| dtype_a dtype_kv kv_dtype_id dtype_c block_size_kv head_dim block_size gqa
+| dtype_a dtype_kv kv_dtype_id block_size_kv head_dim block_size alibi gqa -
+| version_id dtype_a dtype_kv kv_dtype_id block_size_kv head_dim block_size alibi gqa mtp -
+paged_attention_ll4mi_reduce_kernel
+| dtype_a dtype_c head_dim block_size partition_size npar_loops
+| dtype_a dtype_c head_dim block_size partition_size npar_loops enable_last_page_lens
+partial_transpose_kernel
+| dtype_a block_size thread_data_size max_iters
+qk_1way_output_partial_amax_kernel
+| dtype_a head_dim
+qknorm_allreduce_fusion_kernel_2stage
+| dtype_a num_gpus warp_size fuse_rope
+quant_kernel_impl
+| num_experts topk m_per_block - n_ctas block_size
+quant_mxfp4_kernel
+| - rmode e8m0_shuffle a16w4_shuffle shuffle_weight
+radix_kernel
+| dtype_a - bits_per_pass block_size fused_last_filter write_topk_values prioritize_smaller_indice
+| dtype_a - bits_per_pass block_size fused_last_filter write_topk_values prioritize_smaller_indice phase
+radix_kernel_persistent
+| dtype_a - bits_per_pass block_size write_topk_values prioritize_smaller_indice phase
+radix_topk_one_block_kernel
+| dtype_a - bits_per_pass block_size write_topk_values prioritize_smaller_indice
+| dtype_a - bits_per_pass block_size write_topk_values prioritize_smaller_indice phase enable_directwrite
+| dtype_a - bits_per_pass block_size write_topk_values prioritize_smaller_indice phase stable
+reshape_and_cache_kernel
+| dtype_a dtype_kv kv_dtype_id asm_layout -
+| dtype_a dtype_kv kv_dtype_id asm_layout
+reshape_and_cache_with_block_quant_kernel reshape_and_cache_with_block_quant_kernel_for_asmpa
+reshape_and_cache_with_per_token_quant_kernel
+| dtype_a dtype_kv - asm_layout wg_size
+rmsnorm_opus_kernel rmsnorm_quant_opus
+| - oop
+rope_hadamard_rotate_activation_fp8quant_kernel
+| dtype_a do_rotate_act dim vec_size
+scaled_act_and_mul_kernel
+| dtype_a - vec_size
+| dtype_a dtype_c - vec_size
+scatter_reduce_kernel_impl scatter_reduce_mxfp4_kernel
+| - topk cols_per_thread nt_hints
+smooth_per_token_scaled_quant_kernel
+| dtype_a dtype_c block_size thread_data_size
+| dtype_a dtype_c block_size thread_data_size transpose_out_dim01 has_smscale_map has_smscale_hash
+  max_smscale_map_hash_size
+sort_count_kernel_impl
+| num_experts topk n_sort_ctas block_size
+sort_cumsum_kernel_impl
+| num_experts n_sort_ctas m_per_block block_size
+sort_place_pad_kernel_impl
+| num_experts topk n_sort_ctas m_per_block block_size
+sort_quant_kernel_impl
+| num_experts topk m_per_block - n_ctas block_size k_skip_quant k_skip_sort
+sort_scales_kernel_impl
+| bm num_experts - bk n_ctas block_size
+splitk_reduce_kernel splitk_reduce_kernel_bf16ws_fallback splitk_reduce_kernel_fallback
+| vec_size block_threads dtype_c has_bias - has_oob
+splitk_reduce_kernel_exact_n_rowblock
+| split_k n_vec rows_per_block vec_size - dtype_c has_bias -
+splitk_reduce_kernel_gfx1250
+| vec_size block_threads dtype_c has_bias - has_oob split_k -
+swiglu_act_and_mul_bias_kernel
+| dtype_a dtype_c -2 vec_size
+swiglu_act_and_mul_kernel
+| dtype_a dtype_c vec_size
+topkGatingSoftmax
+| dtype_a vpt num_experts warps_per_cta bytes_per_ldg need_renorm
+| dtype_a vpt num_experts warps_per_cta bytes_per_ldg need_renorm num_shared_experts scoring_func
+topk_filter_kernel
+| capacity greater -2 use_buffer_addressing
+topk_gating_kernel
+| dtype_a - f32vec need_renorm score_func
+topk_gating_kernel_opt
+| dtype_a - num_experts need_renorm score_func
+topk_gating_kernel_opt_multiwave
+| dtype_a - num_experts waves_per_token need_renorm score_func
+topk_gating_kernel_opt_n topk_gating_kernel_prefill
+| dtype_a - num_experts need_renorm score_func tpw
+topk_gating_kernel_smem_n
+| dtype_a - f32vec need_renorm score_func rpw
+topk_merge_kernel topk_sort_kernel
+| capacity greater -2
+topk_per_row topk_per_row_decode
+| block_size use_radix_sort vector
+unary_operator_tile_kernel
+| dtype_a rows vec -
+v_1way_per_head_amax_tiled_kernel v_1way_per_head_quant_tiled_kernel v_2way_per_head_amax_tiled_kernel
+v_2way_per_head_quant_tiled_kernel
+| dtype_a tile_t head_dim
+wvSplitKQ_hf_ wvSplitKQ_hf_sml_
+| dtype_a - block_size ytile wv_pr_grp a_chunk unrl n
+wvSplitK_hf_ wvSplitK_hf_big_ wvSplitK_hf_sml_ wv_splitk_small_fp16_bf16_kernel
+| dtype_a block_size ytile wv_pr_grp a_chunk unrl n
+"""

@@ -1,0 +1,257 @@
+"""ck_tile kernel symbols: `ck_tile::kentry<..., Kernel<...>, ...>`, mangled or demangled, whole or cut off.
+
+    [void ]ck_tile::kentry<[architecture, | threads,] blocks per CU, Kernel<pipeline, epilogue>,
+    arguments>[(parameters)]
+
+What a kernel is stands in the structs nested in it: problem, shape, traits, mask. Each is looked up by name, wherever
+it stands, and its arguments are matched by position with its parameter list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
+from tracer.names import ck_lists, cpp
+from tracer.names.attention_keys import ATTENTION_KEYS
+from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.formal import exact_quotient
+from tracer.names.vocabulary import pick
+
+_HEADERS = "include/ck_tile/ops (ROCm/composable_kernel)"
+_MASK = re.compile(r"ck_tile::(SimplifiedGenericAttentionMask|GenericAttentionMask)<(true|false)(?:, (true|false))?>")
+_PIPELINE = re.compile(r"ck_tile::(\w*Pipeline\w*)<")
+_GFX = re.compile(r"(?:ck_tile::)?(?:core::)?(?:arch::)?(gfx\w+?)(?:_t)?$")
+_TAG = re.compile(r"(QR|QS)KSVS(Async)?(Trload)?$")
+
+_OWN: Mapping[str, Key] = {
+    "kernel": Key("The struct whose call operator is the kernel.", None, _HEADERS),
+    "pipeline": Key("The struct that runs the block's main loop.", None, _HEADERS),
+    "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
+    "max_threads": Key("Threads of one block that the compiler must allow for (launch bounds).", "threads", _HEADERS),
+    "block_tile": Key("Extents of the block's tile, in the order of the shape's own sequence.", "elements", _HEADERS),
+    "gemm0_block_warps": Key("Waves of the first product along M, N, K.", "waves", _HEADERS),
+    "gemm0_warp_tile": Key("Matrix instruction of the first product, M x N x K.", "elements", _HEADERS),
+    "gemm1_block_warps": Key("Waves of the second product along M, N, K.", "waves", _HEADERS),
+    "gemm1_warp_tile": Key("Matrix instruction of the second product, M x N x K.", "elements", _HEADERS),
+    "block_m": Key("Rows that one block normalises.", "rows", _HEADERS),
+    "block_n": Key("Columns of a row that one block covers at a time.", "elements", _HEADERS),
+    "thread_per_block": Key("Threads of a block along rows and columns.", "threads", _HEADERS),
+    "warp_per_block": Key("Waves of a block along rows and columns.", "waves", _HEADERS),
+    "warp_tile": Key("What a wave covers along rows and columns.", "elements", _HEADERS),
+    "vector": Key("Elements that a thread reads at a time along rows and columns.", "elements", _HEADERS),
+    "pad_m": Key("Whether M may end inside a tile.", None, _HEADERS),
+    "pad_n": Key("Whether N may end inside a tile.", None, _HEADERS),
+    "pad_k": Key("Whether K may end inside a tile.", None, _HEADERS),
+    "save_inv_rms": Key("Whether the inverse root mean square is stored.", None, _HEADERS),
+    "save_mean_inv_std": Key("Whether mean and inverse deviation are stored.", None, _HEADERS),
+    "save_unquant": Key("Whether the result is stored unquantised too.", None, _HEADERS),
+    "save_x": Key("Whether the sum that is normalised is stored.", None, _HEADERS),
+    "two_pass": Key("Whether a row is read twice, because it does not fit in one tile.", None, _HEADERS),
+    "three_pass": Key("Whether a row is read three times.", None, _HEADERS),
+    "fast_fdiv": Key("Whether divisions are approximate.", None, _HEADERS),
+    "welford": Key("Whether the variance is computed by Welford's method.", None, _HEADERS),
+    "fused_add": Key("Addition before the normalisation: 0 none, 1 stored, 2 not stored.", None, _HEADERS),
+    "fused_quant": Key("Quantisation after it: 0 none, 1 smooth dynamic, 2 dynamic.", None, _HEADERS),
+    "x_bias": Key("Bias before the normalisation: 0 none, 1 added.", None, _HEADERS),
+    "sensitive_model": Key("Rounding that follows a model: 0 none, 1 T5-like.", None, _HEADERS),
+    "dtype_sfa": Key("Element type of A's scales.", None, _HEADERS),
+    "dtype_sfb": Key("Element type of B's scales.", None, _HEADERS),
+    "dtypes_d": Key("Element types of the epilogue's further inputs.", None, _HEADERS),
+    "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
+    "mem_op": Key("How the result is written: Set, AtomicAdd (split-K), AtomicMax or Add.", None, _HEADERS),
+    "hot_loop": Key("Whether the kernel has a main loop over K.", None, _HEADERS),
+    "transpose_c": Key("Whether the block computes the transpose of its tile.", None, _HEADERS),
+    "structured_sparsity": Key("Whether A is 2:4 sparse.", None, _HEADERS),
+    "double_smem_buffer": Key("Whether LDS holds two tiles of an operand.", None, _HEADERS),
+    "num_wave_groups": Key("Groups of waves that take turns.", "groups", _HEADERS),
+    "permute_a": Key("Whether A is permuted.", None, _HEADERS),
+    "permute_b": Key("Whether B is permuted.", None, _HEADERS),
+    "large_tensors": Key("Whether offsets may pass 2 GB.", None, _HEADERS),
+    "preshuffle_quant": Key("Whether scales are laid out for the kernel beforehand.", None, _HEADERS),
+    "gate_only": Key("Whether the first product of the MoE has a gate only.", None, _HEADERS),
+    "smooth_quant": Key("Whether activations are smooth-quantised.", None, _HEADERS),
+    "atomic": Key("How the output is added up: 0 not, 1 packed atomics, 2 atomics.", None, _HEADERS),
+    "pad_hidden_size": Key("Whether the hidden size may end inside a tile.", None, _HEADERS),
+    "pad_intermediate_size": Key("Whether the intermediate size may end inside a tile.", None, _HEADERS),
+    "pipe_interleave": Key("Whether the two products are interleaved.", None, _HEADERS),
+    "num_experts": Key("Experts that the kernel can choose from.", "experts", _HEADERS),
+    "uneven_splits": Key("Whether a split of K and V may end inside a tile.", None, _HEADERS),
+    "merge_groups": Key("Whether heads of one group share a tile with the rows of Q.", None, _HEADERS),
+    "log_max_splits": Key("Base-2 logarithm of the most splits that are combined.", None, _HEADERS),
+    "kv_memory_layout": Key("Number of the KV cache's memory layout.", None, _HEADERS),
+    "kv_lookup_table": Key("Number of the page table's kind.", None, _HEADERS),
+    "kv_load_mode": Key("Number of the way in which K and V are loaded.", None, _HEADERS),
+    "rope_id": Key("Number of the rotary embedding: 0 none.", None, _HEADERS),
+    "pad_head_dim_multiple": Key("Multiple that the head size of Q and K must be; 0 is a whole tile.", None, _HEADERS),
+    "pad_head_dim_v_multiple": Key("Multiple that the head size of V must be; 0 is a whole tile.", None, _HEADERS),
+}  # fmt: skip
+
+
+def _glossary() -> dict[str, Key]:
+    stated = ck_lists.keys(ck_lists.tile_structs()) | {
+        "head_dim",
+        "head_dim_v",
+        "mask",
+        "masked",
+        "pipeline_tag",
+        "isa",
+    }
+    known = {**ATTENTION_KEYS, **_OWN}
+    camel = {key: Key(f"ck_tile's template parameter {key}.", None, _HEADERS) for key in stated if key[0].isupper()}
+    rest = [key for key in stated if key not in known and key not in camel]
+    return {**camel, **pick(*rest), **{k: v for k, v in known.items() if k in stated or k in _OWN}}
+
+
+class CkTileTemplate(Grammar):
+    """ck_tile kernel symbols."""
+
+    name = "ck_tile_template"
+    families = ("ck_tile_template",)
+    formal: ClassVar[frozenset[str]] = frozenset()
+    prefixes = ("void ck_tile::", "ck_tile::")
+    reads_cpp = True
+    link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck_tile"
+    keys: ClassVar[Mapping[str, Key]] = _glossary()
+
+    def accepts(self, name: str) -> bool:
+        return name.startswith(("void ck_tile::", "ck_tile::"))
+
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+        return _Reader(name).read()
+
+    def view(self, decoded: DecodedName) -> GemmView | None:
+        f = decoded.fields
+        m, n = f.get("m_per_block"), f.get("n_per_block")
+        if m is None or n is None:
+            return None
+        return GemmView(
+            op="moe" if "Moe" in f.get("kernel", "") else "conv" if "Conv" in f.get("kernel", "") else "gemm",
+            tile_m=m,
+            tile_n=n,
+            tile_k=f.get("k_per_block"),
+            wave_tile_m=exact_quotient(m, f.get("m_warp")),
+            wave_tile_n=exact_quotient(n, f.get("n_warp")),
+            instruction_m=f.get("m_warp_tile"),
+            instruction_n=f.get("n_warp_tile"),
+            instruction_k=f.get("k_warp_tile"),
+            waves_m=f.get("m_warp"),
+            waves_n=f.get("n_warp"),
+            waves_k=f.get("k_warp"),
+            threads_per_block=f.get("max_threads"),
+            dtype_a=f.get("dtype_a"),
+            dtype_b=f.get("dtype_b"),
+            dtype_c=f.get("dtype_c"),
+            dtype_acc=f.get("dtype_acc"),
+            layout_a=f.get("layout_a"),
+            layout_b=f.get("layout_b"),
+            layout_c=f.get("layout_c"),
+            stages=2 if f.get("double_smem_buffer") else None,
+            pipeline=" ".join(filter(None, (f.get("pipeline"), f.get("pipeline_sched")))) or None,
+        )
+
+
+class _Reader:
+    """Reads one symbol."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fields: dict[str, FieldValue] = {}
+        self.spans: dict[str, Span] = {}
+        self.unparsed: list[Unparsed] = []
+        self.notes: list[str] = []
+
+    def _add(self, key: str, value: FieldValue, span: Span) -> None:
+        if key not in self.fields:
+            self.fields[key] = value
+            self.spans[key] = span
+
+    def read(self) -> DecodedName:
+        function = cpp.read_function(self.name)
+        args = function.arguments
+        leaf = function.leaf
+        if leaf == "kentry" and args is not None:
+            self._entry(args)
+        else:
+            start = function.start + len(function.name) - len(leaf)
+            self._add("kernel", leaf, (start, start + len(leaf)))
+            if args is not None:
+                self._structs(function.start, args.end)
+        if function.cut:
+            self.notes.append("the name is cut off: the template arguments behind the cut are not known")
+            self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
+        return DecodedName(
+            self.name, self.name, "ck_tile_template", "ck_tile_template", self.fields, self.spans, tuple(self.unparsed),
+            {}, tuple(self.notes),
+        )  # fmt: skip
+
+    def _entry(self, args: cpp.Arguments) -> None:
+        numbers: list[tuple[int, Span]] = []
+        for index, item in enumerate(args.items):
+            if item.isdigit():
+                numbers.append((int(item), args.span(index)))
+                continue
+            gfx = _GFX.match(item)
+            if gfx is not None:
+                self._add("isa", gfx.group(1), args.span(index))
+                continue
+            if item in ("true", "false"):
+                continue
+            kernel = cpp.template(self.name, args.span(index))
+            start = kernel.start + len(kernel.name) - len(kernel.leaf)
+            self._add("kernel", kernel.leaf, (start, start + len(kernel.leaf)))
+            self._structs(start, args.span(index)[1])
+            break
+        if numbers:
+            self._add("min_occupancy", *numbers[-1])
+        if len(numbers) == 2:
+            self._add("max_threads", *numbers[0])
+
+    def _structs(self, start: int, end: int) -> None:
+        """Reads every known struct that stands between the offsets, and the mask and the pipeline."""
+        for leaf, lists in ck_lists.tile_structs().items():
+            at = self.name.find(f"ck_tile::{leaf}<", start, end)
+            if at < 0:
+                continue
+            args = cpp.arguments(self.name, at + len("ck_tile::") + len(leaf))
+            items = args.whole(self.name)
+            reading = ck_lists.read(lists, items, args.cut)
+            for key, value in reading.fields.items():
+                if key == "occupancy" and value < 0:
+                    continue
+                self._add(key, value, args.span(reading.where[key]))
+            if leaf in ("TileFmhaShape", "TileFmhaBwdShape") and "block_tile" in reading.fields:
+                self._head_dims(reading.fields["block_tile"], args.span(reading.where["block_tile"]))
+            if reading.beyond is not None and reading.beyond < len(args):
+                first = args.starts[reading.beyond]
+                last = args.span(len(args) - 1)[1]
+                self.unparsed.append(Unparsed(self.name[first:last], first, f"{leaf}: {reading.reason}"))
+        self._mask(start, end)
+        pipeline = _PIPELINE.search(self.name, start, end)
+        if pipeline is not None and not pipeline.group(1).endswith(("Problem", "Policy")):
+            self._add("pipeline", pipeline.group(1), pipeline.span(1))
+            tag = _TAG.search(pipeline.group(1)) if "Fmha" in pipeline.group(1) else None
+            if tag is not None:
+                words = [tag.group(1), tag.group(2), tag.group(3)]
+                self._add("pipeline_tag", "_".join(w.lower() for w in words if w), pipeline.span(1))
+
+    def _head_dims(self, tile: list[int], span: Span) -> None:
+        """The shape's last extents are whole head sizes: forward bk0max, backward bhdq and bhdv."""
+        if len(tile) == 6:
+            self._add("head_dim", tile[5], span)
+        elif len(tile) == 9:
+            self._add("head_dim", tile[7], span)
+            self._add("head_dim_v", tile[8], span)
+
+    def _mask(self, start: int, end: int) -> None:
+        m = _MASK.search(self.name, start, end)
+        if m is None:
+            return
+        masking = m.group(2) == "true"
+        self._add("masked", masking, m.span(2))
+        if m.group(1).startswith("Simplified"):
+            self._add("mask", "mask" if masking else "no", m.span(2))
+        elif not masking or m.group(3):
+            self._add("mask", "no" if not masking else "generic" if m.group(3) == "true" else "causal", m.span())
