@@ -1,4 +1,4 @@
-"""The values that an evaluated module is made of: records of its dataclasses, what stays opaque, the names that are given.
+"""What an evaluated module is made of: records of its dataclasses, what stays opaque, the names that are given.
 
 Plain Python values stand for themselves. Everything here is harmless: no file, process or module can be reached by it.
 """
@@ -89,13 +89,14 @@ def set_attribute(value: Any, name: str, to: Any) -> None:
 
 
 _METHODS = frozenset({
-    "join", "lower", "upper", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "replace", "format",
+    "join", "lower", "upper", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "replace",
     "items", "values", "keys", "get", "setdefault", "update", "copy", "append", "extend", "index", "count", "add",
     "pop", "insert", "sort", "title", "removeprefix", "removesuffix",
 })  # fmt: skip
 
 
 def plain_method(value: Any, name: str) -> Any:
+    """A method of a plain value that can do no harm. Raises AttributeError for any other."""
     if type(value) in (str, dict, list, tuple, set, frozenset) and name in _METHODS:
         return getattr(value, name)
     if isinstance(value, Opaque):

@@ -1,0 +1,158 @@
+"""One C++ file, ready to be walked: its text in, the syntax trees of its functions and the bodies of its macros out.
+
+Lines stay where they are. Kernel launches `k<<<grid, block>>>(...)` become calls that the parser knows, and conditional
+compilation keeps its first branch, which is the one for ROCm in aiter's host code.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tracer.aiter import text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+#: the name that a launch configuration becomes
+LAUNCH = "ktrace_launch"
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
+_VALUE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
+_CONSTANT = re.compile(r"^[ \t]*(?:static\s+)?(?:const\s+|constexpr\s+)+[\w:]+\s+(\w+)\s*=\s*([^;\n]+);", re.MULTILINE)
+
+
+class Macro(msgspec.Struct, frozen=True):
+    """A function-like macro: its parameters, its body with the line ends kept, the line it begins on."""
+
+    parameters: tuple[str, ...]
+    body: str
+    line: int
+
+
+class CppSource:
+    """A parsed C++ file.
+
+    Attributes:
+        path: the file.
+        functions: name -> its `function_definition` node; of overloads the first.
+        macros: function-like macros by name.
+        constants: object-like macros and namespace-level constants, name -> text of the value.
+    """
+
+    def __init__(self, path: Path, content: str) -> None:
+        self.path = path
+        self.macros = {
+            found.group(1): Macro(
+                tuple(p.strip() for p in found.group(2).split(",") if p.strip()),
+                found.group(3).replace("\\\n", "\n"),
+                content.count("\n", 0, found.start()) + 1,
+            )
+            for found in _DEFINE.finditer(content)
+        }
+        self.constants = {f.group(1): f.group(2).strip() for f in (*_VALUE.finditer(content),)}
+        self.constants.update({f.group(1): f.group(2).strip() for f in _CONSTANT.finditer(content)})
+        self.tree = parser().parse(prepare(content).encode())
+        self.functions: dict[str, Node] = {}
+        self._collect(self.tree.root_node)
+
+    def _collect(self, node: Node) -> None:
+        if node.type == "function_definition":
+            name = declared_name(node)
+            if name is not None:
+                self.functions.setdefault(name, node)
+            return
+        for child in node.children:
+            self._collect(child)
+
+
+def load(path: Path) -> CppSource:
+    """A file, parsed once as long as it does not change. Raises SourceTreeError when it can't be read."""
+    return _load(path, text.read(path))
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, content: str) -> CppSource:
+    return CppSource(path, content)
+
+
+@lru_cache(maxsize=1)
+def parser() -> Parser:
+    """The C++ parser."""
+    import tree_sitter
+    import tree_sitter_cpp
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+
+
+def text_of(node: Node | None) -> str:
+    """A node's text, with runs of blanks made one."""
+    return " ".join(node.text.decode().split()) if node is not None and node.text is not None else ""
+
+
+def line_of(node: Node) -> int:
+    """The 1-based line a node begins on."""
+    return int(node.start_point[0]) + 1
+
+
+def declared_name(node: Node) -> str | None:
+    """The unqualified name that a function definition or declarator declares; None for an operator or lambda."""
+    part: Node | None = node
+    while part is not None and part.type not in ("identifier", "qualified_identifier", "field_identifier"):
+        part = part.child_by_field_name("declarator") or next(
+            (c for c in part.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+        )
+    return None if part is None else text_of(part).rsplit("::", 1)[-1]
+
+
+def prepare(content: str) -> str:
+    """The text that is parsed: one branch of each conditional, launches as calls; every line keeps its number."""
+    kept: list[str] = []
+    taken: list[bool] = []  # per nesting level: whether the branch that is being read counts
+    continued = False
+    for line in content.split("\n"):
+        stripped = line.lstrip()
+        if continued:  # the rest of a multi-line directive
+            kept.append("")
+            continued = line.endswith("\\")
+            continue
+        if stripped.startswith("#"):
+            word = stripped[1:].split(None, 1)[0] if stripped[1:].split() else ""
+            if word in ("if", "ifdef", "ifndef"):
+                taken.append(True)
+            elif word in ("else", "elif") and taken:
+                taken[-1] = False
+            elif word == "endif" and taken:
+                taken.pop()
+            kept.append("")
+            continued = line.endswith("\\")
+            continue
+        kept.append(line if all(taken) else "")
+    return as_calls("\n".join(kept))
+
+
+def as_calls(piece: str) -> str:
+    """`k<<<a, b>>>(c)` written as `k.ktrace_launch(a, b)(c)`."""
+    return piece.replace("<<<", f".{LAUNCH}(").replace(">>>", ")")
+
+
+def parse_statements(body: str) -> Node:
+    """The compound statement that holds some statements."""
+    root = parser().parse(f"void ktrace_body() {{ {as_calls(body)} ;}}".encode()).root_node
+    function = next(child for child in root.children if child.type == "function_definition")
+    block = function.child_by_field_name("body")
+    assert block is not None
+    return block
+
+
+def expand(macro: Macro, arguments: list[str]) -> str:
+    """A macro's body with its parameters replaced; `##` joins, `#x` is left to be text."""
+    bound = dict(zip(macro.parameters, arguments, strict=False))
+    if not bound:
+        return macro.body
+    names = "|".join(re.escape(name) for name in bound)
+    body = re.sub(rf"(?<![\w#])({names})\b", lambda found: bound[found.group(1)], macro.body)
+    return body.replace("##", "")
