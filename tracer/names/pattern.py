@@ -149,7 +149,7 @@ class Pattern:
             at = m.end()
         if at < len(name) or reason != "nothing more":
             # a token that breaks in its middle was misread from its start (a pair of numbers that has a third)
-            if at < len(name) and "_" not in name[at - 1 : at + 1]:
+            if "_" not in name[at - 1 : at + 1] and (at < len(name) or not part.regex.startswith("_")):
                 at = name.rfind("_", 0, at) + 1
             # and whether a token is left out just before the break is not known
             for key in [k for k, (start, end) in spans.items() if start >= at or end > at]:

@@ -16,22 +16,26 @@ from tracer.names.aiter_asm import AiterAsm
 from tracer.names.aiter_ck import AiterCk
 from tracer.names.aiter_ck_moe import AiterCkMoe
 from tracer.names.aiter_cktile import AiterCktile
-from tracer.names.aiter_csv import AiterCsv
 from tracer.names.aiter_cpp_template import AiterCppTemplate
+from tracer.names.aiter_csv import AiterCsv
 from tracer.names.base import NO_CONTEXT, Context, Grammar
 from tracer.names.ck_template import CkTemplate
+from tracer.names.ck_tile_fmha import CkTileFmha
 from tracer.names.ck_tile_template import CkTileTemplate
 from tracer.names.flydsl import Flydsl
 from tracer.names.flydsl_moe import FlydslMoe
 from tracer.names.inductor import Inductor
 from tracer.names.opus import Opus
 from tracer.names.opus_moe import OpusMoe
-from tracer.names.triton_repr import TritonRepr
 from tracer.names.tensile import Tensile
+from tracer.names.triton_matmul import TritonMatmul
+from tracer.names.triton_plain import TritonPlain
+from tracer.names.triton_repr import TritonRepr
 
 GRAMMARS: tuple[Grammar, ...] = (
     CkTemplate(),
     CkTileTemplate(),
+    CkTileFmha(),
     AiterCppTemplate(),
     AiterCk(),
     AiterCkMoe(),
@@ -42,6 +46,8 @@ GRAMMARS: tuple[Grammar, ...] = (
     OpusMoe(),
     AiterCsv(),
     Inductor(),
+    TritonMatmul(),
+    TritonPlain(),
     TritonRepr(),
     AiterAsm(),
     Tensile(),

@@ -73,6 +73,7 @@ SHARED: Mapping[str, Key] = {
     "sort_block_m": Key("Rows of an expert that the token sorting keeps together.", "rows"),
     "k_wave": Key("Waves of a block that share K and add up their results.", "waves"),
     "cshuffle": Key("Whether the output tile is shuffled through LDS before the store."),
+    "base_name": Key("The kernel's own name, without what is appended to it."),
     "isa": Key("Target that the name itself states (gfx..., sm...)."),
     "dtype": Key("Element type of the data, where the name has one type only."),
     "dtype_compute": Key("Element type in which the kernel computes."),
