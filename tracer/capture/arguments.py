@@ -21,16 +21,21 @@ _DEEPEST = 2
 _MRO = type.__dict__["__mro__"].__get__
 _QUALNAME = type.__dict__["__qualname__"].__get__
 _MODULE = type.__dict__["__module__"].__get__
+_NAMESPACE = type.__dict__["__dict__"].__get__
 
 
 def type_name(kind: type) -> str:
     """The qualified name of a type, as `type` stores it; no metaclass is asked."""
-    qualname = _QUALNAME(kind)
+    qualname, module = _QUALNAME(kind), _module(kind)
+    return f"{module}.{qualname}" if module is not None and module != "builtins" else str(qualname)
+
+
+def _module(kind: type) -> str | None:
     try:
         module = _MODULE(kind)
     except AttributeError:
-        module = None
-    return f"{module}.{qualname}" if isinstance(module, str) and module != "builtins" else str(qualname)
+        return None
+    return module if type(module) is str else None
 
 
 def _tensor_info(value: Any, kind: type, torch: Any) -> TensorInfo | None:
@@ -62,12 +67,14 @@ def _device(value: Any, kind: type, torch: Any) -> str | None:
 def _enum_text(value: Any, kind: type) -> str | None:
     if enum.Enum in _MRO(kind):
         try:
-            return f"{_QUALNAME(kind)}.{object.__getattribute__(value, '_name_')} (={value._value_!r})"
+            name, inside = (object.__getattribute__(value, part) for part in ("_name_", "_value_"))
         except AttributeError:
             return None
-    entries = kind.__dict__.get("__entries")
-    if type(kind).__name__ == "pybind11_type" and type(entries) is dict:
-        for name, entry in entries.items():
+        shown = f" (={inside!r})" if type(inside) in (int, str, float, bool) else ""
+        return f"{_QUALNAME(kind)}.{name}{shown}"
+    if type(kind).__name__ == "pybind11_type":
+        entries = _NAMESPACE(kind).get("__entries")
+        for name, entry in entries.items() if type(entries) is dict else ():
             if type(entry) is tuple and entry and entry[0] == value:
                 return f"{_QUALNAME(kind)}.{name} (={int(value)})"
     return None
@@ -102,7 +109,7 @@ def summarise(name: str, value: Any, depth: int = 0) -> Argument:
     text = _enum_text(value, kind)
     if text is not None:
         return Argument(name, ArgumentKind.ENUM, type_name(kind), text)
-    if kind in (list, tuple) or (kind.__module__ == "torch" and tuple in _MRO(kind)):
+    if kind in (list, tuple) or (_module(kind) == "torch" and tuple in _MRO(kind)):
         items = tuple(enumerate(value[:_MOST_ITEMS])) if depth < _DEEPEST else ()
         summaries = tuple(summarise(str(i), v, depth + 1) for i, v in items)
         return Argument(name, ArgumentKind.SEQUENCE, type_name(kind), len(value), None, summaries)

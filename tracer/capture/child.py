@@ -32,7 +32,8 @@ from tracer.model.capture import Call, CaptureRecord, ExceptionInfo
 from tracer.model.evidence import Mode
 from tracer.ops.base import Op
 
-_LONGEST_MESSAGE = 800
+#: characters kept of a long message: its beginning, and its end, where Triton's compiler gives the reason
+_MESSAGE_HEAD, _MESSAGE_TAIL = 300, 400
 _MOST_LOG_LINES = 200
 
 
@@ -200,7 +201,9 @@ class Child:
 
 def _short(error: BaseException) -> str:
     text = str(error).strip()
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " …"
+    if len(text) <= _MESSAGE_HEAD + _MESSAGE_TAIL:
+        return text
+    return f"{text[:_MESSAGE_HEAD]} … {text[-_MESSAGE_TAIL:]}"
 
 
 def main(job_file: str, handle: int) -> None:

@@ -13,6 +13,8 @@ import time
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+import msgspec
+
 from tracer.capture.arguments import summarise
 from tracer.capture.places import OWN_TREE, Places
 from tracer.model.capture import Argument, Frame, Lost
@@ -138,9 +140,20 @@ class FrameRecorder:
             call_line=entry.call_line,
             enter_ns=entry.enter_ns,
             exit_ns=entry.exit_ns,
-            arguments=entry.arguments,
+            arguments=tuple(self._without_paths(argument) for argument in entry.arguments),
             raised=entry.raised,
         )
+
+    def _without_paths(self, argument: Argument) -> Argument:
+        """The argument with paths of this machine taken out of its texts."""
+        value, items = argument.value, argument.items
+        if isinstance(value, str) and "/" in value:
+            value = self._places.relative_text(value)
+        if items:
+            items = tuple(self._without_paths(item) for item in items)
+        if value is argument.value and items is argument.items:
+            return argument
+        return msgspec.structs.replace(argument, value=value, items=items)
 
     def _tree(self, code: CodeType) -> str | None:
         if code not in self._trees:

@@ -51,6 +51,8 @@ _DROPPED = (
     "PYTHONHASHSEED",
     "AMDGCN_USE_BUFFER_OPS",
 )
+#: Triton before 3.5 links with ROCm's ld.lld, wherever that is
+_KEPT = ("TRITON_HIP_LLD_PATH",)
 
 
 def prepare_folder(folder: Path, facts: TargetFacts, modules: tuple[str, ...]) -> None:
@@ -80,7 +82,11 @@ def _script(path: Path, line: str) -> None:
 
 def child_environment(folder: Path, facts: TargetFacts, outer: Mapping[str, str]) -> dict[str, str]:
     """The environment variables of the child."""
-    env = {k: v for k, v in outer.items() if k not in _DROPPED and not k.startswith(("TRITON_", "MLIR_", "LLVM_"))}
+    env = {
+        k: v
+        for k, v in outer.items()
+        if k in _KEPT or (k not in _DROPPED and not k.startswith(("TRITON_", "MLIR_", "LLVM_")))
+    }
     env |= {
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "tmp"),
