@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 #: changes whenever the facts below mean something else; part of the cache's key
-FACTS_VERSION = 1
+FACTS_VERSION = 4
 
 #: calls whose arguments are kept: they name kernels, bindings or code objects
 _KEEP_ARGUMENTS = re.compile(
@@ -36,6 +36,7 @@ _QUERY = """
 (namespace_definition) @namespace
 (class_specifier body: (_)) @class
 (struct_specifier body: (_)) @class
+(enum_specifier body: (_)) @enum
 (alias_declaration) @alias
 (template_function) @reference
 (pointer_expression argument: [(identifier) (qualified_identifier)] @address)
@@ -151,7 +152,9 @@ def _language() -> tuple[Language, Query]:
     return language, tree_sitter.Query(language, _QUERY)
 
 
-def read_file(source: str, macros: Mapping[str, Macro] | None = None, attributes: Iterable[str] = ()) -> CppFacts:
+def read_file(
+    source: str, macros: Mapping[str, Macro] | None = None, attributes: Mapping[str, Macro] | None = None
+) -> CppFacts:
     """The facts of one file's text (its bytes decoded as Latin-1).
 
     Args:
@@ -159,7 +162,6 @@ def read_file(source: str, macros: Mapping[str, Macro] | None = None, attributes
         macros: macros of other files that may be used at namespace scope here.
         attributes: macros of other files that only decorate declarations.
     """
-    attributes = frozenset(attributes)
     prepared = prepare(source, macros, attributes)
     masked = mask(source)
     starts = line_starts(masked)
@@ -185,12 +187,12 @@ def read_fragment(text: str, line: int, name: str) -> tuple[list[Function], list
     functions = reader.functions()
     functions += [
         msgspec.structs.replace(f, line=f.line + line - 1, first=f.first + line - 1, last=f.last + line - 1)
-        for f in (_macro_function(m, frozenset()) for m in prepared.macros if m.body.strip())
+        for f in (_macro_function(m, None) for m in prepared.macros if m.body.strip())
     ]
     return functions, reader.types()
 
 
-def _macro_function(macro: Macro, attributes: frozenset[str]) -> Function:
+def _macro_function(macro: Macro, attributes: Mapping[str, Macro] | None) -> Function:
     """A macro's body read as a function body."""
     prepared = prepare("void ktrace_macro() {" + macro.body + "\n;}", None, attributes)
     reader = _Reader(prepared, macro.body_line - 1)
@@ -298,7 +300,7 @@ class _Reader:
     def types(self) -> list[TypeAlias]:
         """Classes and aliases."""
         out = []
-        for node in self.found.get("class", ()):
+        for node in [*self.found.get("class", ()), *self.found.get("enum", ())]:
             name = node.child_by_field_name("name")
             if name is not None:
                 scope = self.scope(node.start_byte)
@@ -373,12 +375,13 @@ class _Reader:
                 i -= 1
             return i if i >= 0 else len(bodies)
 
+        noted = {(name, line) for name, _, line, at in self.prepared.macro_uses if self.data.startswith(name.encode(), at)}
         for node in self.found.get("call", ()):
             i = owner(node.start_byte)
             if i < len(bodies) and (bodies[i][2].device or bodies[i][2].kernel):
                 continue
             call = self._call(node)
-            if call is not None:
+            if call is not None and (call.name, call.line - self.offset) not in noted:
                 calls[i].append(call)
         for capture in ("reference", "address", "declared_type", "constructed"):
             for node in self.found.get(capture, ()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -235,23 +235,23 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, last] if last or parts else []
 
 
-def prepare(source: str, macros: Mapping[str, Macro] | None = None, attributes: Iterable[str] = ()) -> Prepared:
+def prepare(source: str, macros: Mapping[str, Macro] | None = None, attributes: Mapping[str, Macro] | None = None) -> Prepared:
     """Prepares one source text (see the module's docstring).
 
     Args:
         source: the file's bytes decoded as Latin-1.
         macros: macros of other files that may be used at namespace scope here; they are expanded in place there.
-        attributes: further words that decorate declarations (macros of other files).
+        attributes: macros of other files that only decorate declarations.
     """
     code = mask(source)
     own = read_macros(code)
-    table = {**(macros or {}), **{m.name: m for m in own}}
+    table = {**(attributes or {}), **(macros or {}), **{m.name: m for m in own}}
     code = _one_branch(code)
     code = _DEFINE.sub(lambda m: blank(m.group()), code)
     code = _OTHER_DIRECTIVE.sub(lambda m: blank(m.group()), code)
     code = _rewrite(_blank_asm(_blank_cast_types(code)))
     code, uses = _macro_lines(code, table)
-    words = _ATTRIBUTE_WORDS.union(attributes, (m.name for m in own if m.is_attribute))
+    words = _ATTRIBUTE_WORDS.union(attributes or (), (m.name for m in own if m.is_attribute))
     return _attributes_and_launches(code, own, uses, words, table)
 
 
@@ -387,7 +387,7 @@ def _macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple
             edits.append((opening, opening + 1, ";{"))
             edits += [(at_, at_ + 1, ";") for at_ in _top_commas(masked, opening + 1, end - 1)]
             edits.append((end - 1, end, ";}"))
-        elif follow == ";" and argument is None and not outside:
+        elif follow == ";" and not outside:
             pass  # complete as it stands; only the use is noted
         elif follow in (";", ",", ".", "=", "-", "+", "*", "/", "?", ">", ")", "[") or (follow == "{" and argument):
             continue
@@ -439,16 +439,26 @@ def _holds_statements(masked: str) -> bool:
 
 
 def _top_commas(masked: str, start: int, end: int) -> list[int]:
+    """Offsets of the commas that separate macro arguments; template arguments count as one piece."""
     found = []
-    depth = 0
-    for m in re.compile(r"[()\[\]{},]").finditer(masked, start, end):
+    depth = angle = 0
+    for m in re.compile(r"[()\[\]{},<>]").finditer(masked, start, end):
         c = m.group()
+        at = m.start()
         if c in "([{":
             depth += 1
         elif c in ")]}":
             depth -= 1
-        elif depth == 0:
-            found.append(m.start())
+        elif depth:
+            continue
+        elif c == "<":
+            if re.match(r"\w", masked[at - 1 : at]) and masked[at + 1 : at + 2] not in ("<", " ", "="):
+                angle += 1
+        elif c == ">":
+            if angle and masked[at - 1 : at] != "-" and masked[at : at + 3] != ">>>":
+                angle -= 1
+        elif angle == 0:
+            found.append(at)
     return found
 
 
@@ -473,7 +483,7 @@ def _attributes_and_launches(
         word = m.group()
         if word in words:
             macro = table.get(word)
-            meaning = _MEANINGS.get(word) or (macro.body if macro is not None else word)
+            meaning = _MEANINGS.get(word) or (f"{word} {macro.body}" if macro is not None else word)
             for mark, places in marks.items():
                 if mark in meaning:
                     places.append(m.start())

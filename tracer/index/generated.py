@@ -15,7 +15,7 @@ import msgspec
 from tracer.index.cpp_file import Function, TypeAlias, read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 
 #: the name that stands for a placeholder begins with this
 HOLE = "KTRACE_"
@@ -33,6 +33,7 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
         types: classes and aliases in its templates.
         imports: modules it imports from its own folder or package, as dotted names.
         names: file names that its text mentions (`gemm_a8w8_lookup.h`).
+        includes: what its templates include, placeholders in braces (`common{quanttype}.cuh`).
         words: identifier-like string literals (an instance name begins with one of them).
         error: why it could not be parsed, or "".
     """
@@ -41,6 +42,7 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
     types: tuple[TypeAlias, ...] = ()
     imports: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     error: str = ""
 
@@ -68,8 +70,9 @@ def read_script(data: bytes) -> ScriptFacts:
             found, named = read_fragment(code.encode("latin-1", "replace").decode("latin-1"), node.lineno, name)
             functions += found
             types += named
+    includes = dict.fromkeys(re.findall(r'#\s*include\s*"([^"\n]+)"', text))
     names = sorted(set(re.findall(r"[\w{}.]*\w\.(?:h|hpp|cuh|cu|cpp)\b", text)))
-    return ScriptFacts(tuple(functions), tuple(types), tuple(_imports(tree)), tuple(names), tuple(sorted(words)))
+    return ScriptFacts(tuple(functions), tuple(types), tuple(_imports(tree)), tuple(names), tuple(includes), tuple(sorted(words)))
 
 
 def _imports(tree: ast.Module) -> list[str]:

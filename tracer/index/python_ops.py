@@ -109,7 +109,7 @@ class _Declarations(cst.CSTVisitor):
         if value is not None:
             for target in node.targets:
                 if isinstance(target.target, cst.Name):
-                    self.constants.setdefault(target.target.value, value)
+                    self.constants[target.target.value] = value  # a decorator sees the assignment above it
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         for decorator in node.decorators:

@@ -1,0 +1,344 @@
+"""Where a host function launches kernels: a function in a module's scope in, the launches its calls lead to out.
+
+Calls are followed by the build's own names: functions of the scope, macros with their arguments, methods of a receiver
+whose type the text states, and the templates of generators. Followed by a bare name alone, a path is `inferred`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from tracer.index.cpp_file import Call
+from tracer.index.cpp_text import split_arguments
+from tracer.index.generated import HOLE
+from tracer.index.scope import Place, Scope
+
+#: calls that launch what their first argument names
+_BY_FIRST_ARGUMENT = frozenset(
+    "hipLaunchKernelGGL hipLaunchKernel hipLaunchCooperativeKernel hipExtLaunchKernelGGL hipExtLaunchKernel "
+    "hipLaunchKernelExC cudaLaunchKernel cudaLaunchKernelEx launch_and_time_kernel launch_and_time_kernel_with_preprocess".split()
+)
+#: calls that launch a function of a loaded code object
+_MODULE_LAUNCH = frozenset(("hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipDrvLaunchKernelEx"))
+#: calls into libraries that choose and launch kernels of their own
+_LIBRARY = re.compile(
+    r"(?:hipblasLtMatmul|hipblasLtExtMatmul|rocblas_\w*gemm\w*|rocblas_\w*_ex\d?|hipblas\w*[Gg]emm\w*|(?:rocprim|hipcub)::\w.*)\Z"
+)
+_MEMORY = re.compile(r"(?:hipMemcpy|hipMemset|hipMemcpyAsync|hipMemsetAsync|hipMemcpyPeerAsync|hipMemcpyDtoDAsync)\Z")
+_ASM_CLASS = re.compile(r"\bAiterAsmKernel\w*")
+_OBJECT = re.compile(r'"([^"\n]*\.(?:co|hsaco))"')
+_LITERALS = re.compile(r'"((?:[^"\\]|\\.)*)"')
+#: method names that every container has; never followed without a known class
+_COMMON_METHODS = frozenset(
+    "size data begin end find at empty value has_value value_or get reset push_back emplace insert clear count c_str str "
+    "stride dim dtype numel data_ptr options device sizes is_contiguous element_size itemsize scalar_type first second".split()
+)
+#: what follows a variable that is made from a class, and what precedes one that is declared with it
+_MADE = re.compile(
+    r"\s*(?:=|\{|\()\s*(?:reinterpret_cast|static_cast|dynamic_cast|std::make_unique|std::make_shared|new)\s*<?\s*([\w:]+)"
+)
+_DECLARED = re.compile(r"([A-Za-z_][\w:]*)(?:<[^;(){}]*>)?\s*[*&]*\s*(?:const\s+)?\Z")
+_LIMIT = 4000
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """One launch that a function's calls lead to.
+
+    Attributes:
+        kind: "hip" (a `__global__` function), "ck" (a CK device op's invoker), "ck_tile" (`make_kernel`), "asm" (a function
+            of a code object), "library" (a library's own kernels) or "memory" (a copy or fill).
+        file: file of the launch.
+        line: its line.
+        kernel: the kernel as the launch writes it, macro parameters filled in; for asm the object or table.
+        configuration: grid and block as written, or "".
+        path: the functions from the start to the one that holds the launch.
+        inferred: whether some step was followed by its bare name alone.
+        targets: the `__global__` functions that the kernel can mean.
+    """
+
+    kind: str
+    file: str
+    line: int
+    kernel: str
+    configuration: str = ""
+    path: tuple[Place, ...] = ()
+    inferred: bool = False
+    targets: tuple[Place, ...] = ()
+
+
+class LaunchSearch(msgspec.Struct, frozen=True):
+    """What a search found.
+
+    Attributes:
+        launches: the launches, nearest first, each place once.
+        followed: how many functions were looked at.
+        open_ends: names that are called, belong to no known library, and are defined nowhere in the scope.
+        reached: the functions looked at.
+    """
+
+    launches: tuple[Launch, ...]
+    followed: int
+    open_ends: tuple[str, ...]
+    reached: tuple[Place, ...] = ()
+
+
+class _Task(msgspec.Struct):
+    place: Place
+    values: dict[str, str]
+    path: tuple[Place, ...]
+    inferred: bool
+
+
+def find_launches(scope: Scope, start: Place) -> LaunchSearch:
+    """Follows the calls of `start` to launches, breadth first."""
+    return _Search(scope).run(start)
+
+
+class _Search:
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.found: dict[tuple[str, int, str], Launch] = {}
+        self.open: dict[str, None] = {}
+        self.queue: list[_Task] = []
+        self.seen: set[tuple[object, ...]] = set()
+        self.reached: list[Place] = []
+        self.scripts: set[str] = set()
+        self.classes: dict[tuple[object, ...], str | None] = {}
+
+    def run(self, start: Place) -> LaunchSearch:
+        self._push(start, {}, (), False)
+        while self.queue and len(self.reached) < _LIMIT:
+            task = self.queue.pop(0)
+            self.reached.append(task.place)
+            self._visit(task)
+        return LaunchSearch(tuple(self.found.values()), len(self.reached), tuple(self.open), tuple(self.reached))
+
+    def _push(self, place: Place, values: Mapping[str, str], path: tuple[Place, ...], inferred: bool) -> None:
+        if place.function.kernel or place.function.device:
+            return
+        key = (*place.key, tuple(sorted(values.items())))
+        if key not in self.seen:
+            self.seen.add(key)
+            self.queue.append(_Task(place, dict(values), path, inferred))
+
+    def _launch(self, task: _Task, kind: str, line: int, kernel: str, configuration: str = "", name: str = "") -> None:
+        targets = tuple(self.scope.kernels(name)) if name else ()
+        if name and not targets:
+            targets = self._variable(task.place, name)
+        key = (task.place.file, line, kernel)
+        launch = Launch(
+            kind=kind,
+            file=task.place.file,
+            line=line,
+            kernel=kernel,
+            configuration=configuration,
+            path=(*task.path, task.place),
+            inferred=task.inferred,
+            targets=targets,
+        )
+        self.found.setdefault(key, launch)
+
+    def _variable(self, place: Place, name: str) -> tuple[Place, ...]:
+        """The kernels that a local variable is set to (`auto kernel = k<A>; kernel<<<...>>>`)."""
+        body = self.scope.body(place)
+        found: dict[tuple[str, int, str], Place] = {}
+        for m in re.finditer(rf"\b{re.escape(name)}\s*(?:\([^()]*\))?\s*=\s*([^;]+);", body):
+            for word in re.findall(r"[A-Za-z_][\w:]*", m.group(1)):
+                for target in self.scope.kernels(word):
+                    found[target.key] = target
+        return tuple(found.values())
+
+    def _visit(self, task: _Task) -> None:
+        function = task.place.function
+        for site in function.launches:
+            kernel = _fill(site.kernel, task.values)
+            self._launch(task, "hip", site.line, kernel, site.configuration, _kernel_name(kernel))
+        if HOLE in function.name or function.kind == "fragment" or task.place.file in self.scope.scripts:
+            self._script(task)
+        asm = any(_ASM_CLASS.search(c.name) or _ASM_CLASS.search(c.template) or _ASM_CLASS.search(c.text) for c in function.calls)
+        invoker = any(c.name == "MakeInvoker" for c in function.calls)
+        for call in function.calls:
+            self._call(task, call, asm, invoker)
+
+    def _script(self, task: _Task) -> None:
+        """A generator's template was reached: the other pieces of the same script belong to what it writes."""
+        file = task.place.file
+        if file in self.scripts:
+            return
+        self.scripts.add(file)
+        for fragment in self.scope.fragments.get(file, ()):
+            self._push(fragment, {}, (*task.path, task.place), task.inferred)
+        for place in self.scope.hole_places(file):
+            self._push(place, {}, (*task.path, task.place), task.inferred)
+
+    def _call(self, task: _Task, call: Call, asm: bool, invoker: bool) -> None:
+        name = _fill(call.name, task.values).strip()
+        if not name or not re.match(r"[A-Za-z_]", name):
+            return
+        name, _, _ = name.partition("<")
+        leaf = name.rpartition("::")[2]
+        text = _fill(call.text, task.values)
+        if self._direct(task, call, leaf, name, text, asm, invoker):
+            return
+        if call.receiver and call.receiver not in ("this",):
+            self._method(task, call, leaf)
+            return
+        macros = self.scope.macros(name)
+        for macro in macros:
+            arguments = split_arguments(text)
+            names = macro.function.names
+            values = dict(zip(names, arguments, strict=False))
+            if names and names[-1] == "...":
+                values["__VA_ARGS__"] = ", ".join(arguments[len(names) - 1 :])
+            self._push(macro, values, (*task.path, task.place), task.inferred)
+            if macro.file in self.scope.scripts:
+                self._script(_Task(macro, values, (*task.path, task.place), task.inferred))
+        if macros:
+            return
+        found = self.scope.definitions(name, task.place.function.name, call.arguments)
+        if not found and self._class(task, name):
+            return
+        if not found:
+            found = self.scope.generated(name)
+        for place in found:
+            self._push(place, {}, (*task.path, task.place), task.inferred)
+        if not found and call.arguments >= 0 and not self.scope.external(call) and not self.scope.declarations(name):
+            return
+        if not found and call.arguments >= 0 and not self.scope.external(call):
+            self.open[name] = None
+
+    def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str, asm: bool, invoker: bool) -> bool:
+        """Records a call that launches; True when it does."""
+        if leaf in _BY_FIRST_ARGUMENT and call.arguments > 0:
+            arguments = split_arguments(text)
+            kernel = _kernel_argument(arguments[0]) if arguments else ""
+            self._launch(task, "hip", call.line, kernel, ", ".join(arguments[1:5]), _kernel_name(kernel))
+            return True
+        if leaf == "make_kernel" and call.arguments > 0:
+            arguments = split_arguments(text)
+            kernel = re.sub(r"\s*\{\s*\}\Z", "", arguments[0]) if arguments else ""
+            self._launch(task, "ck_tile", call.line, kernel, ", ".join(arguments[1:4]))
+            return True
+        if leaf == "Run" and invoker and call.receiver:
+            self._launch(task, "ck", call.line, self._device_op(task) or call.receiver, "")
+            return True
+        if leaf in _MODULE_LAUNCH:
+            self._launch(task, "asm", call.line, leaf)
+            return True
+        if leaf == "launch_kernel" and call.receiver and asm:
+            self._launch(task, "asm", call.line, "; ".join(_objects(task.place)) or call.receiver)
+            return True
+        if _LIBRARY.match(name) and call.arguments >= 0:
+            self._launch(task, "library", call.line, name)
+            return True
+        if _MEMORY.match(leaf):
+            self._launch(task, "memory", call.line, leaf)
+            return True
+        return False
+
+    def _device_op(self, task: _Task) -> str:
+        """The CK device op that a launching template is instantiated with, as the caller's text names it."""
+        for place in reversed(task.path):
+            for call in place.function.calls:
+                if call.template and call.name.rpartition("::")[2] == task.place.function.leaf:
+                    arguments = split_arguments(call.template)
+                    ops = [a for a in arguments if re.search(r"Device|Instance|Gemm", a)]
+                    if ops:
+                        return ops[-1]
+        return ""
+
+    def _class(self, task: _Task, name: str) -> bool:
+        """A class that is constructed: its constructor may launch, or hold what launches later."""
+        types = self.scope.types(name)
+        if not types:
+            return False
+        leaf = name.rpartition("::")[2]
+        for place in self.scope.definitions(f"{leaf}::{leaf}"):
+            self._push(place, {}, (*task.path, task.place), task.inferred)
+        for _, alias in types:
+            if alias.target:
+                target = re.match(r"[\w:]+", alias.target)
+                if target is not None and target.group() != name:
+                    inner = target.group().rpartition("::")[2]
+                    for place in self.scope.definitions(f"{inner}::{inner}"):
+                        self._push(place, {}, (*task.path, task.place), task.inferred)
+        return True
+
+    def _method(self, task: _Task, call: Call, leaf: str) -> None:
+        owner = self._receiver_class(task.place, call.receiver)
+        if owner is not None:
+            found = self.scope.definitions(f"{owner}::{leaf}", "", call.arguments)
+            if found:
+                for place in found:
+                    self._push(place, {}, (*task.path, task.place), task.inferred)
+                return
+        if leaf in _COMMON_METHODS:
+            return
+        found = [p for p in self.scope.definitions(leaf, "", call.arguments) if "::" in p.function.name]
+        owners = {p.function.name.rpartition("::")[0] for p in found}
+        if len(owners) == 1 and self.scope.types(next(iter(owners))):
+            for place in found:
+                self._push(place, {}, (*task.path, task.place), True)
+
+    def _receiver_class(self, place: Place, receiver: str) -> str | None:
+        """The class of a variable, where the function's own text declares it."""
+        word = re.match(r"\(?\*?(\w+)", receiver)
+        if word is None:
+            return None
+        key = (*place.key, word.group(1))
+        if key not in self.classes:
+            self.classes[key] = self._declared_class(self.scope.body(place), word.group(1))
+        return self.classes[key]
+
+    def _declared_class(self, text: str, name: str) -> str | None:
+        for i, m in enumerate(re.finditer(rf"\b{re.escape(name)}\b", text)):
+            tail = _MADE.match(text, m.end())
+            head = _DECLARED.search(text[max(0, m.start() - 160) : m.start()])
+            for found in (tail, head if text[m.end() :].lstrip()[:1] in "=;({,)[" else None):
+                if found is not None and self.scope.types(found.group(1)):
+                    return found.group(1).rpartition("::")[2]
+            if i == 2:
+                break
+        return None
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    """Macro parameters replaced by the arguments of the use."""
+    if not values or not text:
+        return text
+    filled = re.sub(r"[A-Za-z_]\w*", lambda m: values.get(m.group(), m.group()), text)
+    return filled.replace(" ## ", "").replace("##", "")
+
+
+def _kernel_argument(text: str) -> str:
+    """The kernel in a launch call's first argument: casts, `&` and HIP_KERNEL_NAME removed."""
+    text = text.strip()
+    m = re.match(r"HIP_KERNEL_NAME\s*\((.*)\)\Z", text, re.DOTALL)
+    if m:
+        text = m.group(1).strip()
+    text = re.sub(r"^\(\s*(?:const\s+)?void\s*\*\s*\)\s*", "", text)
+    m = re.match(r"reinterpret_cast<[^<>]*>\s*\((.*)\)\Z", text, re.DOTALL)
+    if m:
+        text = m.group(1).strip()
+    text = text.lstrip("&").strip()
+    return text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text
+
+
+def _kernel_name(kernel: str) -> str:
+    """The name of a kernel expression, without template arguments."""
+    m = re.match(r"\s*(?:::)?([A-Za-z_]\w*(?:\s*::\s*\w+)*)", kernel.lstrip("(& "))
+    return re.sub(r"\s+", "", m.group(1)) if m else ""
+
+
+def _objects(place: Place) -> list[str]:
+    """The code objects and configuration tables that a function's own text names."""
+    found: dict[str, None] = {}
+    for call in place.function.calls:
+        for name in _OBJECT.findall(call.text):
+            found[name] = None
+        if re.match(r"cfg_\w+\Z", call.name):
+            found[call.name] = None
+    return list(found)
