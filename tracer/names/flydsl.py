@@ -103,10 +103,10 @@ def _half(small_m: bool) -> Pattern:
     type_ = "[a-z][a-z0-9]*"
     small: tuple[Part, ...] = (
         lit("_small_m"),
-        opt(lit("_nr") + num("n_tile_repeat"), absent={"n_tile_repeat": 1}),
-        opt(lit("_pn") + num("persistent_n_tiles"), absent={"persistent_n_tiles": 1}),
-        opt(lit("_wpe") + num("waves_per_eu"), absent={"waves_per_eu": 0}),
-        opt(lit("_ur") + num("b_to_lds_unroll"), absent={"b_to_lds_unroll": 0}),
+        opt(lit("_nr") + num("n_tile_repeat", other_than=1), absent={"n_tile_repeat": 1}),
+        opt(lit("_pn") + num("persistent_n_tiles", other_than=1), absent={"persistent_n_tiles": 1}),
+        opt(lit("_wpe") + num("waves_per_eu", other_than=0), absent={"waves_per_eu": 0}),
+        opt(lit("_ur") + num("b_to_lds_unroll", other_than=0), absent={"b_to_lds_unroll": 0}),
     )
     return Pattern(
         "aiter_flydsl_hgemm",

@@ -52,7 +52,8 @@ def _head(kind: str, weights: str, out: str, stage: str) -> Part:
 
 
 def _numbered(token: str, key: str, absent: int | None) -> Part:
-    return opt(lit(token) + num(key), absent={} if absent is None else {key: absent})
+    """A token with a number; the number that leaving it out states is never printed."""
+    return opt(lit(token) + num(key, other_than=absent), absent={} if absent is None else {key: absent})
 
 
 def _moe1(weights: str, override: bool) -> Pattern:

@@ -25,7 +25,8 @@ _TYPES = groups(lit("a") + text("dtype_a", _TYPE), lit("w") + text("dtype_b", _T
 
 
 def _numbered(token: str, key: str, absent: int | None = None) -> Part:
-    return opt(lit(token) + num(key), absent={} if absent is None else {key: absent})
+    """A token with a number; the number that leaving it out states is never printed."""
+    return opt(lit(token) + num(key, other_than=absent), absent={} if absent is None else {key: absent})
 
 
 def _only_true(key: str, token: str) -> Part:
@@ -68,7 +69,7 @@ _STAGE2 = Pattern(
     ),
     _numbered("_occ", "occupancy"),
     opt(
-        lit("_cache_b") + num("cachectl_b") + opt(lit("_ws") + num("cachectl_wscale"), absent={"cachectl_wscale": 0}),
+        lit("_cache_b") + num("cachectl_b", other_than=0) + _numbered("_ws", "cachectl_wscale", 0),
         absent={"cachectl_b": 0, "cachectl_wscale": 0},
     ),
     _numbered("_bt", "block_threads"),

@@ -94,9 +94,10 @@ def lit(text: str) -> Part:
     return Part(re.escape(text), (), lambda _: text, repr(text))
 
 
-def num(key: str) -> Part:
-    """A decimal number without leading zeros, as an int."""
-    return Part(f"({NUMBER})", ((key, _number),), lambda f: _write_int(_need(f, key), key), f"a number ({key})")
+def num(key: str, other_than: int | None = None) -> Part:
+    """A decimal number without leading zeros, as an int; one number can be refused (the one that is never printed)."""
+    guard = "" if other_than is None else f"(?!{other_than}(?![0-9]))"
+    return Part(f"{guard}({NUMBER})", ((key, _number),), lambda f: _write_int(_need(f, key), key), f"a number ({key})")
 
 
 def signed(key: str) -> Part:
