@@ -35,6 +35,7 @@ from tracer.ops.base import Op
 #: characters kept of a long message: its beginning, and its end, where Triton's compiler gives the reason
 _MESSAGE_HEAD, _MESSAGE_TAIL = 300, 400
 _MOST_LOG_LINES = 200
+_IMPORT_PATIENCE_S = 120.0
 
 
 class LogCollector:
@@ -97,20 +98,20 @@ class Child:
         Raises:
             SourceTreeError: aiter can't be imported.
         """
-        self.say(Doing("importing torch"))
+        self.say(Doing("importing torch", _IMPORT_PATIENCE_S))
         import torch
 
         answer_for_target(self._job.facts)
         bodies = RealBodies(self._boundary)
         bodies.install()
-        self.say(Doing("importing triton"))
+        self.say(Doing("importing triton", _IMPORT_PATIENCE_S))
         self._triton = TritonLaunches(self._job.facts, self._places, self._innermost, self._next_launch)
         if importlib.util.find_spec("triton") is not None:
             self._triton.install()
         self._boundary.install()
         self._tensors = DryTensors(self._boundary, bodies)
         if self._job.aiter is not None:
-            self.say(Doing(f"importing aiter from {self._job.aiter.python_root}"))
+            self.say(Doing(f"importing aiter from {self._job.aiter.python_root}", _IMPORT_PATIENCE_S))
             sys.path.insert(0, self._job.aiter.python_root)
             self._import_aiter()
         torch.set_grad_enabled(False)

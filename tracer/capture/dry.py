@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from tracer.aiter.tree import AiterTree
+from tracer.capture.completion import complete
 from tracer.capture.enums import tree_enums
 from tracer.capture.parent import Parent
 from tracer.capture.protocol import AiterPlace, CallRequest, Job, TargetFacts, op_of
@@ -69,11 +70,19 @@ def capture_dry(
             "torch is not installed", expected="torch, CPU build or other", hint="pip install 'ktrace[dry]'"
         )
     tree = AiterTree.find(aiter_path) if aiter_path is not None or any("aiter" in op.needs for op in ops) else None
+    completed: dict[int, CaptureRecord] = {}
+
+    def take(index: int, seen: CaptureRecord) -> None:
+        record = completed[index] = complete(seen, tree)
+        if on_record is not None:
+            on_record(index, record)
+
     with tempfile.TemporaryDirectory(prefix="ktrace-", ignore_cleanup_errors=True) as name:
         folder = Path(os.path.realpath(name))
         job = job_for(requests, facts, tree, folder)
         environment = child_environment(folder, facts, os.environ)
-        return Parent(job, "tracer.capture.child", environment, timeout_s, on_record).run()
+        Parent(job, "tracer.capture.child", environment, timeout_s, take).run()
+    return [completed[index] for index in range(len(requests))]
 
 
 def place_of(tree: AiterTree | None) -> AiterPlace | None:
@@ -103,7 +112,14 @@ def jit_modules(tree: AiterTree | None) -> tuple[str, ...]:
         ) from None
 
 
-def job_for(requests: Sequence[CallRequest], facts: TargetFacts, tree: AiterTree | None, folder: Path) -> Job:
+def job_for(
+    requests: Sequence[CallRequest],
+    facts: TargetFacts,
+    tree: AiterTree | None,
+    folder: Path,
+    *,
+    device: str | None = None,
+) -> Job:
     """Fills the child's folder and writes the job into it.
 
     Args:
@@ -111,6 +127,7 @@ def job_for(requests: Sequence[CallRequest], facts: TargetFacts, tree: AiterTree
         facts: the target.
         tree: the aiter to import, or None.
         folder: an empty folder, the only one that the child may write to.
+        device: for a live capture, the device key that the user named.
     """
     prepare_folder(folder, facts, jit_modules(tree))
     job = Job(
@@ -120,6 +137,7 @@ def job_for(requests: Sequence[CallRequest], facts: TargetFacts, tree: AiterTree
         enums=tree_enums(tree.csrc_root) if tree is not None else {},
         requests=tuple(requests),
         frame_cap=FRAME_CAP,
+        device=device,
     )
     (folder / "job.json").write_bytes(msgspec.json.encode(job))
     return job

@@ -1,4 +1,4 @@
-"""The child process of a capture, seen from its parent: started, listened to, and ended when it says nothing for long."""
+"""The child process of a capture, seen from its parent: started, listened to, ended when it says nothing for long."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ import tracer.errors
 from tracer.capture.protocol import Doing, Finished, Job, Message, Receiver, Recorded, Refused
 from tracer.errors import CaptureError, KtraceError
 from tracer.model.capture import CaptureRecord
+
+#: seconds that starting and importing may take, however short the timeout
+START_PATIENCE_S = 120.0
 
 _OUTPUT_LINES = 12
 _CODE = "import sys; sys.path.append({root!r}); from {module} import main; main({job!r}, {handle})"
@@ -43,6 +46,7 @@ class Parent:
         self._module = module
         self._environment = environment
         self._timeout_s = timeout_s
+        self._patience_s = max(timeout_s, START_PATIENCE_S)
         self._on_record = on_record
         self._doing = "starting"
         self._records: dict[int, CaptureRecord] = {}
@@ -89,7 +93,7 @@ class Parent:
         receiver = Receiver()
         with selectors.DefaultSelector() as selector:
             selector.register(read, selectors.EVENT_READ)
-            deadline = time.monotonic() + self._timeout_s
+            deadline = time.monotonic() + self._patience_s
             while True:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     raise self._hung()
@@ -98,12 +102,12 @@ class Parent:
                     return
                 for message in receiver.feed(piece):
                     self._take(message)
-                deadline = time.monotonic() + self._timeout_s
+                deadline = time.monotonic() + self._patience_s
 
     def _take(self, message: Message) -> None:
         match message:
-            case Doing(what):
-                self._doing = what
+            case Doing(what, patience_s):
+                self._doing, self._patience_s = what, max(self._timeout_s, patience_s)
             case Recorded(index, record):
                 self._records[index] = record
                 if self._on_record is not None:
@@ -116,7 +120,7 @@ class Parent:
                 self._finished = True
 
     def _hung(self) -> CaptureError:
-        return self._error(f"the child process gave no sign of life for {self._timeout_s:g} s")
+        return self._error(f"the child process gave no sign of life for {self._patience_s:g} s")
 
     def _error(self, what: str) -> CaptureError:
         lines = (Path(self._job.folder) / "output.txt").read_text(errors="replace").splitlines()[-_OUTPUT_LINES:]

@@ -86,6 +86,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         enums: C++ enum name -> member -> value, from the tree's headers.
         requests: the calls, in order.
         frame_cap: the most frames kept for one call.
+        device: for a live capture, the device key that the user named, or None.
     """
 
     folder: str
@@ -94,12 +95,19 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     enums: dict[str, dict[str, int]]
     requests: tuple[CallRequest, ...]
     frame_cap: int
+    device: str | None = None
 
 
 class Doing(msgspec.Struct, frozen=True, tag="doing"):
-    """The child starts on something; repeated in the error when it never ends."""
+    """The child starts on something; repeated in the error when it never ends.
+
+    Attributes:
+        what: a few words.
+        patience_s: seconds it may take, however short the timeout: imports are slow on a cold disk.
+    """
 
     what: str
+    patience_s: float = 0.0
 
 
 class Recorded(msgspec.Struct, frozen=True, tag="recorded"):
