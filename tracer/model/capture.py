@@ -167,6 +167,8 @@ class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
         start_ns, duration_us: when, and how long on the CPU.
         thread: id of the thread that made it.
         correlation: the profiler's id that joins it to the kernel.
+        external_id: the profiler's id of the operator around it.
+        frame: id of the innermost Python frame around it; for a graph launch, the frame that replays the graph.
     """
 
     name: str
@@ -174,6 +176,8 @@ class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
     duration_us: float | None = None
     thread: int = 0
     correlation: int | None = None
+    external_id: int | None = None
+    frame: int | None = None
 
 
 class Resources(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,6 +253,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
         evidence: how the launch itself is known.
         frame_evidence: how its frame is known.
         reason: why not better.
+        joined_by: "runtime", "cpu_op" or "frame", and what joined the launch to it (an id, nesting in time, ...).
         compiled: for a kernel compiled here.
         count: launches that this entry stands for (imported summaries); 1 for a single one.
     """
@@ -274,6 +279,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     frame_evidence: Evidence | None = None
     reason: str | None = None
+    joined_by: dict[str, str] = {}
     compiled: CompiledKernel | None = None
     count: int = 1
 
