@@ -1,4 +1,4 @@
-"""aiter's instance tables as a second opinion: every name that they build must decode to the values it was built from."""
+"""aiter's instance tables as a second opinion: a name that they build must decode to the values it was built from."""
 
 from __future__ import annotations
 
