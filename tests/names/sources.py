@@ -1,4 +1,4 @@
-"""aiter's own modules as a second opinion: loads files of an installed aiter or of a checkout, without importing aiter."""
+"""aiter's own modules as a second opinion: runs files of an installed aiter or of a checkout, without importing it."""
 
 from __future__ import annotations
 
