@@ -10,7 +10,7 @@ from tracer.names.vocabulary import pick
 _CODEGEN = "example/ck_tile/01_fmha/codegen (ROCm/composable_kernel)"
 
 ATTENTION_KEYS: Mapping[str, Key] = {
-    **pick("head_dim", "head_dim_v", "mask", "group_mode", "lse", "paged_kv", "page_size", "dtype_a"),
+    **pick("head_dim", "head_dim_v", "mask", "group_mode", "lse", "paged_kv", "page_size", "dtype_a", "isa"),
     "pad_seqlen_q": Key("Whether the length of Q may end inside a tile.", None, _CODEGEN),
     "pad_seqlen_k": Key("Whether the length of K and V may end inside a tile.", None, _CODEGEN),
     "pad_head_dim": Key("Whether the head size of Q and K may end inside a tile.", None, _CODEGEN),

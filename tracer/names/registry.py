@@ -22,6 +22,7 @@ from tracer.names.base import NO_CONTEXT, Context, Grammar
 from tracer.names.ck_template import CkTemplate
 from tracer.names.ck_tile_fmha import CkTileFmha
 from tracer.names.ck_tile_template import CkTileTemplate
+from tracer.names.cutlass import Cutlass
 from tracer.names.flydsl import Flydsl
 from tracer.names.flydsl_moe import FlydslMoe
 from tracer.names.inductor import Inductor
@@ -51,6 +52,7 @@ GRAMMARS: tuple[Grammar, ...] = (
     TritonRepr(),
     AiterAsm(),
     Tensile(),
+    Cutlass(),
 )
 
 _INDEX_LENGTH = 4
