@@ -1,0 +1,174 @@
+"""Large JSON files as a stream of array elements: unpacked blocks in, decoded batches with their byte offsets out.
+
+Only whole elements are handed to the decoder, some thousands at a time; a cut between two elements is recognised by
+text that can't stand inside a JSON string. A batch that does not decode is narrowed down to the element that is broken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from tracer.importers.elements import Batch, Elements, SliceReader
+from tracer.importers.losses import Losses
+
+#: an element longer than this is dropped: nothing that a profiler writes about one event comes near it
+LONGEST_ELEMENT_BYTES = 16 << 20
+#: text outside the wanted arrays (metadata) that is kept
+OUTSIDE_BYTES = 4 << 20
+#: what may be left of a key that the next block completes
+_KEY_TAIL = 256
+
+_FILLER = re.compile(rb"[\s,]*")
+_OPEN, _CLOSE, _COMMA = b"[],"
+_NEVER = re.compile(rb"(?!)")
+
+
+class ArrayStream:
+    """Reads the wanted arrays of one JSON text in one pass, with a few blocks of memory.
+
+    Attributes:
+        outside: the text around the wanted arrays, as far as it is kept; each array is left in it as "[]".
+        complete: whether the last array read was closed.
+    """
+
+    def __init__(self, blocks: Iterable[bytes], wanted: Mapping[str, Elements[Any]], losses: Losses) -> None:
+        """Args: the blocks; how to read each array, by key ("" for a list at the top of the text); where losses go."""
+        self.outside = bytearray()
+        self.complete = True
+        self._blocks = iter(blocks)
+        self._wanted = wanted
+        self._losses = losses
+        self._buffer = bytearray()
+        self._base = 0
+        self._ended = False
+        keys = b"|".join(re.escape(k.encode()) for k in wanted if k)
+        self._key = re.compile(rb'"(' + keys + rb')"\s*:\s*(?=\[)') if keys else _NEVER
+
+    def __iter__(self) -> Iterator[Batch[Any]]:
+        """The batches, in file order."""
+        self._more()
+        if "" in self._wanted and self._buffer.lstrip()[:1] == b"[":
+            self._drop(self._buffer.index(b"["))
+            self._keep_outside(b"[")
+            yield from self._array("", self._wanted[""])
+        while True:
+            found = self._key.search(self._buffer)
+            if found is not None:
+                key, end = found.group(1).decode(), found.end()
+                self._keep_outside(self._buffer[:end] + b"[")
+                self._drop(end)
+                yield from self._array(key, self._wanted[key])
+                continue
+            surplus = len(self._buffer) - _KEY_TAIL
+            if surplus > 0:
+                self._keep_outside(self._buffer[:surplus])
+                self._drop(surplus)
+            if not self._more():
+                self._keep_outside(self._buffer)
+                self._drop(len(self._buffer))
+                return
+
+    def _more(self) -> bool:
+        block = next(self._blocks, None)
+        if block is None:
+            self._ended = True
+            return False
+        self._buffer += block
+        return True
+
+    def _drop(self, count: int) -> None:
+        self._base += count
+        del self._buffer[:count]
+
+    def _keep_outside(self, text: bytes | bytearray) -> None:
+        room = OUTSIDE_BYTES - len(self.outside)
+        if room > 0:
+            self.outside += text[:room]
+
+    def _array(self, key: str, elements: Elements[Any]) -> Generator[Batch[Any], None, None]:
+        """Reads one array, from its opening bracket on; then the buffer begins with its closing bracket, or is empty.
+
+        Between elements the buffer begins with what stands before the next one: the bracket or a comma.
+        """
+        reader = SliceReader(key, elements, self._losses)
+        self.complete = False
+        while True:
+            start = _filled(self._buffer)
+            if start == len(self._buffer):
+                if self._more():
+                    continue
+                self._drop(len(self._buffer))
+                return
+            if self._buffer[start] == _CLOSE:
+                self._drop(start)
+                self.complete = True
+                return
+            if self._ended:
+                cut = len(self._buffer)
+            else:
+                seen = reader.last_cut(self._buffer)
+                if seen is None:
+                    if len(self._buffer) > LONGEST_ELEMENT_BYTES:
+                        self._skip_element(reader)
+                    else:
+                        self._more()
+                    continue
+                cut = seen
+                items = self._in_place(elements, start, cut)
+                if items is not None:
+                    yield Batch(key, self._base + start, items)
+                    del items
+                    self._drop(cut)
+                    self._more()
+                    continue
+            used, closed = yield from reader.read(bytes(self._buffer[start:cut]), self._base + start, final=self._ended)
+            if closed:
+                self._drop(start + used)
+                self.complete = True
+                return
+            if self._ended:
+                self._drop(len(self._buffer))
+                return
+            if used < cut - start:  # the cut fell inside an element: it needs the text that follows
+                self._drop(start + used - 1)
+                self._more()
+            else:
+                self._drop(cut)
+
+    def _in_place(self, elements: Elements[Any], start: int, cut: int) -> list[Any] | None:
+        """Decodes the elements between two separators without copying them: the separators stand in as brackets."""
+        buffer = self._buffer
+        comma = buffer.index(b",", cut)
+        before, buffer[start - 1] = buffer[start - 1], _OPEN
+        buffer[comma] = _CLOSE
+        try:
+            with memoryview(buffer) as view, view[start - 1 : comma + 1] as text:
+                return elements.decode(text)
+        except msgspec.DecodeError:
+            return None
+        finally:
+            buffer[start - 1], buffer[comma] = before, _COMMA
+
+    def _skip_element(self, reader: SliceReader) -> None:
+        """Drops text until another element begins, or to the end of the file."""
+        why = f"nothing ends it within {LONGEST_ELEMENT_BYTES} bytes"
+        self._losses.add("text too long to be an event was dropped", byte=self._base, detail=why)
+        while True:
+            self._drop(max(0, len(self._buffer) - _KEY_TAIL))
+            if not self._more():
+                self._drop(len(self._buffer))
+                return
+            start = reader.first_start(self._buffer)
+            if start is not None:
+                self._drop(start - 1)
+                return
+
+
+def _filled(buffer: bytearray) -> int:
+    """Where the text behind brackets, commas and white space begins; `len(buffer)` when nothing follows."""
+    found = _FILLER.match(buffer, 1 if buffer[:1] == b"[" else 0)
+    return found.end() if found else 0

@@ -1,0 +1,239 @@
+"""One stretch of a JSON array: bytes in, decoded elements out, the broken ones repaired or counted one by one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Generator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from tracer.importers.losses import Losses
+from tracer.importers.salvage import repair
+
+T = TypeVar("T")
+
+_AT_BYTE = re.compile(r"\(byte (\d+)\)")
+_ARRAY_END = re.compile(rb"\}\s*(\])\s*[,}]")
+_RAWS = msgspec.json.Decoder(list[msgspec.Raw])
+
+#: a list of objects inside an element may look like the next elements; so many of them are tried together
+_MERGED_PIECES = 4
+
+
+class Elements(msgspec.Struct, Generic[T], frozen=True):
+    """How to read the elements of one array.
+
+    Attributes:
+        first_keys: keys by which an element begins; between `}` and one of these the text can be cut.
+        decode: the bytes of a JSON array to its elements; raises msgspec.DecodeError.
+        loosen: an object that is no element as it stands, to the nearest element; None when it makes no sense. Counts
+            what it leaves out.
+    """
+
+    first_keys: tuple[str, ...]
+    decode: Callable[[bytes | memoryview], list[T]]
+    loosen: Callable[[dict[str, Any]], T | None]
+
+
+class Batch(msgspec.Struct, Generic[T], frozen=True):
+    """Elements of one array that stand together.
+
+    Attributes:
+        key: the array's key; "" for a list at the top of the text.
+        offset: of the first element, in bytes of unpacked text.
+        items: the elements.
+    """
+
+    key: str
+    offset: int
+    items: list[T]
+
+
+#: (bytes used, whether the array was closed)
+Progress = tuple[int, bool]
+
+
+class SliceReader:
+    """Reads stretches of one array."""
+
+    def __init__(self, key: str, elements: Elements[Any], losses: Losses) -> None:
+        self._key = key
+        self._elements = elements
+        self._losses = losses
+        first = b"|".join(re.escape(k.encode()) for k in elements.first_keys)
+        # An unescaped quote behind a brace opens a string or closes one; a key and a colon follow only an opening one.
+        self._boundary = re.compile(rb'\}\s*,\s*(\{)\s*"(?:' + first + rb')"\s*:')
+        self._literal = b""
+        self._stuck_at = -1
+
+    def last_cut(self, text: bytes | bytearray) -> int | None:
+        """Where the last whole element in `text` ends, as far as its ends can be seen; None when none does."""
+        cut = text.rfind(self._literal) if self._literal else -1
+        if cut < 0:
+            last = None
+            for last in self._boundary.finditer(text):  # noqa: B007 - the last match is wanted
+                pass
+            if last is None:
+                return None
+            cut, self._literal = last.start(), bytes(last.group())
+        return cut + 1
+
+    def first_start(self, text: bytes | bytearray) -> int | None:
+        """Where the first element that begins in `text` behind another one begins."""
+        found = self._boundary.search(text)
+        return found.start(1) if found else None
+
+    def read(self, text: bytes, base: int, *, final: bool) -> Generator[Batch[Any], None, Progress]:
+        """Decodes `text`, which begins with an element.
+
+        Args:
+            text: up to the end of an element, or to the end of the file.
+            base: offset of `text`.
+            final: whether the file ends here.
+
+        Returns:
+            How much of `text` was used, and whether the array was closed in it.
+        """
+        at = 0
+        marks: list[re.Match[bytes]] | None = None
+        while at < len(text):
+            if final and (end := _ARRAY_END.search(text, at)) is not None:
+                # nearly always the array's end; if it is not, this does not decode and the careful way follows
+                items = self._try(text[at : end.start(1)])
+                if items is not None:
+                    yield Batch(self._key, base + at, items)
+                    return end.start(1), True
+            whole = b"[" + text[at:] if final else b"[" + text[at:] + b"]"
+            try:
+                yield Batch(self._key, base + at, self._elements.decode(whole))
+                return len(text), final
+            except msgspec.ValidationError:
+                items = self._one_by_one(whole)
+                if items is not None:
+                    yield Batch(self._key, base + at, items)
+                    return len(text), final
+                position = len(whole)
+            except msgspec.DecodeError as error:
+                if "trailing characters" in str(error) and (position := _position(error, whole)) > 1:
+                    end_at = text.rindex(b"]", at, at + position - 1)
+                    items = self._try(text[at:end_at])
+                    if items is not None:
+                        yield Batch(self._key, base + at, items)
+                        return end_at, True
+                position = _position(error, whole)
+            if marks is None:
+                marks = list(self._boundary.finditer(text))
+            at, items = self._lead(text, at, at + position - 1, marks)
+            if items:
+                yield Batch(self._key, base + at, items)
+            after = marks[bisect_right(marks, at, key=_start) :][:_MERGED_PIECES]
+            if not after and not final and base + at != self._stuck_at:
+                self._stuck_at = base + at
+                return at, False
+            at, items = self._mend(text, at, after, base, final)
+            if items:
+                yield Batch(self._key, base + at, items)
+        return len(text), False
+
+    def _try(self, body: bytes) -> list[Any] | None:
+        """The elements of `body`, or None when it is not a run of whole elements."""
+        whole = b"[" + body + b"]"
+        try:
+            return self._elements.decode(whole)
+        except msgspec.ValidationError:
+            return self._one_by_one(whole)
+        except msgspec.DecodeError:
+            return None
+
+    def _one_by_one(self, whole: bytes) -> list[Any] | None:
+        """Elements of a JSON array in which some have values of unexpected types."""
+        try:
+            raws = _RAWS.decode(whole)
+        except msgspec.DecodeError:
+            return None
+        items = []
+        for raw in raws:
+            one = bytes(raw)
+            try:
+                items += self._elements.decode(b"[" + one + b"]")
+            except msgspec.DecodeError:
+                item = self._loosened(one)
+                if item is not None:
+                    items.append(item)
+        return items
+
+    def _loosened(self, one: bytes) -> Any | None:
+        value = repair(one).value
+        item = self._elements.loosen(value) if value is not None else None
+        if item is None:
+            self._losses.add("elements that are no events")
+        return item
+
+    def _lead(self, text: bytes, at: int, error_at: int, marks: list[re.Match[bytes]]) -> tuple[int, list[Any]]:
+        """Decodes the longest run of whole elements from `at` on, guided by where the error was seen.
+
+        Returns:
+            Where the element begins that is broken, and the elements before it.
+        """
+        low = bisect_right(marks, at, key=_start)
+        high = bisect_right(marks, max(at, error_at), key=_start)
+        while high > low:
+            items = self._try(text[at : marks[high - 1].start() + 1])
+            if items is not None:
+                return marks[high - 1].start(1), items
+            # the error is further ahead than it was seen: halve
+            high = (low + high) // 2
+        return at, []
+
+    def _mend(
+        self, text: bytes, at: int, after: list[re.Match[bytes]], base: int, final: bool
+    ) -> tuple[int, list[Any]]:
+        """Repairs the element that begins at `at`, or counts it as lost. Returns where reading goes on."""
+        nearest = after[0].start(1) if after else len(text)
+        ends: list[re.Match[bytes] | None] = [*after] or [None]
+        for mark in ends:
+            piece = text[at : mark.start() + 1] if mark else text[at:]
+            repaired = repair(piece)
+            if repaired.value is None:
+                continue
+            for problem in repaired.problems:
+                self._losses.add(problem, byte=base + at)
+            item = self._convert(repaired.value)
+            if mark is None and final:
+                # the array may close behind this element; what follows is looked at again
+                close = _ARRAY_END.search(text, at)
+                return (close.start(1) if close else len(text)), [item] if item is not None else []
+            return (mark.start(1) if mark else len(text)), [item] if item is not None else []
+        if final and not after:
+            self._losses.add("truncated: the text ends inside an event", byte=base + at)
+        else:
+            self._losses.add("events that could not be read", byte=base + at)
+        return nearest, []
+
+    def _convert(self, value: dict[str, Any]) -> Any | None:
+        try:
+            return self._elements.decode(b"[" + msgspec.json.encode(value) + b"]")[0]
+        except (msgspec.MsgspecError, UnicodeError, OverflowError):
+            item = self._elements.loosen(value)
+            if item is None:
+                self._losses.add("elements that are no events")
+            return item
+
+
+def _start(mark: re.Match[bytes]) -> int:
+    return mark.start()
+
+
+def _position(error: msgspec.DecodeError, whole: bytes) -> int:
+    """Where in `whole` the decoder stopped; its end when it does not say."""
+    found = _AT_BYTE.search(str(error))
+    if found is not None:
+        return int(found.group(1))
+    if "UTF-8" in str(error):
+        try:
+            whole.decode()
+        except UnicodeDecodeError as place:
+            return place.start
+    return len(whole)

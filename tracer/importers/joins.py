@@ -1,0 +1,212 @@
+"""From a kernel back to Python: a Timeline in; for every kernel its runtime call, operator and innermost frame out.
+
+Kernel to runtime call goes by correlation id; call to operator by external id, checked against (or replaced by) nesting
+in time on the call's thread; call to frame by nesting. How each was found is kept, and so is what could not be.
+"""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from collections.abc import Sequence
+
+from tracer.importers.losses import Losses
+from tracer.importers.nesting import NONE, Nest, nest
+from tracer.importers.timeline import MISSING, Timeline, launches_graph, launches_kernel
+
+
+class Found(enum.IntEnum):
+    """How a link was found."""
+
+    NO = 0  #: not at all
+    ID = 1  #: by an id that occurs once
+    ID_AND_NESTING = 2  #: by an id, and the times agree
+    NESTING = 3  #: by times alone
+    SHARED_ID = 4  #: by an id that several share, told apart by name and order
+    GRAPH = 5  #: by the id of the graph's launch, which all kernels of the graph share
+
+
+class Joined:
+    """The links of one timeline. Rows of `call`, `op`, `frame` and `..._by` are kernels, in the timeline's order.
+
+    Attributes:
+        call: row of the runtime call, or NONE; call_by: how it was found.
+        op: index into `ops`, or NONE; op_by: how.
+        frame: index into `frames`, or NONE; a kernel of a graph has none of its own.
+        launched_frame, launched_op: for every runtime call, the innermost frame and operator around it, or NONE.
+        ops, frames: the spans that enclose a launch.
+        unlaunched: rows of the kernels without a runtime call.
+        kernelless: rows of the launch calls without a kernel.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        count = len(timeline.kernels)
+        none = array("q", [NONE])
+        self.timeline = timeline
+        self.call = none * count
+        self.call_by = bytearray(count)
+        self.op = none * count
+        self.op_by = bytearray(count)
+        self.frame = none * count
+        self.launched_frame = none * len(timeline.calls)
+        self.launched_op = none * len(timeline.calls)
+        self.ops = Nest()
+        self.frames = Nest()
+        self.unlaunched: list[int] = []
+        self.kernelless: list[int] = []
+
+
+def join(timeline: Timeline) -> Joined:
+    """Links every kernel of `timeline`, and counts in its losses what has no link."""
+    joined = Joined(timeline)
+    _calls_of_kernels(timeline, joined)
+    instants, rows = _launch_instants(timeline, joined)
+    externals = _externals(timeline)
+    joined.ops = nest(timeline.ops.blocks(), instants, externals)
+    joined.frames = nest(timeline.frames.blocks(), instants)
+    for thread, own in rows.items():
+        for spans, target in ((joined.frames, joined.launched_frame), (joined.ops, joined.launched_op)):
+            for row, index in zip(own, spans.innermost[thread], strict=True):
+                target[row] = index
+    _ops_and_frames_of_kernels(timeline, joined)
+    _count_losses(timeline, joined)
+    return joined
+
+
+def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
+    calls, kernels = timeline.calls, timeline.kernels
+    by_id: dict[int, int] = {}
+    shared: dict[int, list[int]] = {}
+    for row, correlation in enumerate(calls.correlation):
+        if correlation in by_id:
+            shared.setdefault(correlation, [by_id[correlation]]).append(row)
+        else:
+            by_id[correlation] = row
+    by_id.pop(MISSING, None)
+    shared.pop(MISSING, None)
+    is_graph = [launches_graph(name) for name in timeline.names.values_]
+    call, call_by = joined.call, joined.call_by
+    several: dict[int, list[int]] = {}
+    seen_once: dict[int, int] = {}
+    for row, correlation in enumerate(kernels.correlation):
+        found = by_id.get(correlation, NONE)
+        if found == NONE:
+            joined.unlaunched.append(row)
+            continue
+        if correlation in shared:
+            several.setdefault(correlation, []).append(row)
+            continue
+        call[row] = found
+        if is_graph[calls.name[found]]:
+            call_by[row] = Found.GRAPH
+        elif correlation in seen_once:
+            call_by[row] = call_by[seen_once[correlation]] = Found.SHARED_ID
+        else:
+            seen_once[correlation] = row
+            call_by[row] = Found.ID
+    for correlation, rows in several.items():
+        _tell_apart(timeline, joined, rows, shared[correlation])
+
+
+def _tell_apart(timeline: Timeline, joined: Joined, rows: list[int], candidates: list[int]) -> None:
+    """Links kernels to calls that share one correlation id: by external id and kernel name, then in order of time."""
+    kernels, calls = timeline.kernels, timeline.calls
+    groups: dict[tuple[int, int], list[int]] = {}
+    for candidate in sorted(candidates, key=lambda c: calls.start_us[c]):
+        groups.setdefault((calls.external[candidate], calls.kernel[candidate]), []).append(candidate)
+    ordered = sorted(candidates, key=lambda c: calls.start_us[c])
+    taken: dict[tuple[int, int], int] = {}
+    for row in sorted(rows, key=lambda r: kernels.start_us[r]):
+        key = (kernels.external[row], kernels.name[row])
+        if key not in groups:
+            key = (kernels.external[row], -1)
+        fitting = groups.get(key, ordered)
+        turn = taken.get(key, 0)
+        taken[key] = turn + 1
+        joined.call[row] = fitting[min(turn, len(fitting) - 1)]
+        joined.call_by[row] = Found.SHARED_ID
+
+
+def _launch_instants(timeline: Timeline, joined: Joined) -> tuple[dict[int, list[float]], dict[int, list[int]]]:
+    """The start of every call that launched a kernel or should have, a thread: instants and rows of the calls."""
+    calls = timeline.calls
+    launching = [launches_kernel(name) for name in timeline.names.values_]
+    used = bytearray(len(calls))
+    for row in joined.call:
+        if row != NONE:
+            used[row] = 1
+    joined.kernelless = [row for row, name in enumerate(calls.name) if launching[name] and not used[row]]
+    for row in joined.kernelless:
+        used[row] = 1
+    by_thread: dict[int, list[int]] = {}
+    for row, thread in enumerate(calls.thread):
+        if used[row]:
+            by_thread.setdefault(thread, []).append(row)
+    start = calls.start_us
+    for rows in by_thread.values():
+        rows.sort(key=start.__getitem__)
+    return {thread: [start[row] for row in rows] for thread, rows in by_thread.items()}, by_thread
+
+
+def _externals(timeline: Timeline) -> frozenset[int]:
+    """External ids that kernels and calls name: the operators with these ids are needed whatever their times."""
+    return frozenset(timeline.kernels.external).union(timeline.calls.external) - {MISSING}
+
+
+def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
+    kernels, calls = timeline.kernels, timeline.calls
+    by_external = {extra: index for index, extra in enumerate(joined.ops.extra) if extra != MISSING}
+    in_graph = Found.GRAPH
+    for row, call in enumerate(joined.call):
+        external = kernels.external[row]
+        if call != NONE:
+            if joined.call_by[row] != in_graph:
+                joined.frame[row] = joined.launched_frame[call]
+            if external == MISSING:
+                external = calls.external[call]
+        nested = joined.launched_op[call] if call != NONE else NONE
+        stated = by_external.get(external, NONE) if external != MISSING else NONE
+        if stated != NONE:
+            joined.op[row] = stated
+            joined.op_by[row] = Found.ID_AND_NESTING if stated == nested else Found.ID
+        elif nested != NONE:
+            joined.op[row] = nested
+            joined.op_by[row] = Found.NESTING
+
+
+def _count_losses(timeline: Timeline, joined: Joined) -> None:
+    losses: Losses = timeline.losses
+    kernels, calls = timeline.kernels, timeline.calls
+    losses.add(
+        "kernels without a runtime call",
+        len(joined.unlaunched),
+        detail="launched before the trace began, or the call was not recorded; they have no operator and no stack",
+    )
+    captured = sum(1 for row in joined.kernelless if not launches_graph(timeline.names.values_[calls.name[row]]))
+    losses.add(
+        "launch calls without a kernel",
+        captured,
+        detail="captured into a graph, or the kernel ran after the trace ended",
+    )
+    losses.add("graph launches without a kernel", len(joined.kernelless) - captured)
+    losses.add(
+        "kernels that share a correlation id outside a graph",
+        joined.call_by.count(Found.SHARED_ID),
+        detail="linked by name and order: inferred",
+    )
+    losses.add("kernels with a duration below 0", sum(1 for us in kernels.duration_us if us < 0))
+    losses.add("kernels with a duration of 0", sum(1 for us in kernels.duration_us if us == 0))
+    early = misnamed = 0
+    for row, call in enumerate(joined.call):
+        if call != NONE:
+            early += kernels.start_us[row] < calls.start_us[call]
+            misnamed += calls.kernel[call] not in (-1, kernels.name[row])
+    losses.add("kernels that start before their launch", early, detail="the clocks of CPU and GPU disagree, or jumped")
+    losses.add("kernels whose launch names another kernel", misnamed)
+    losses.add("Python functions that are in the trace twice", joined.frames.duplicates)
+    losses.add("operators that are in the trace twice", joined.ops.duplicates)
+
+
+def stack_names(spans: Nest, index: int, names: Sequence[str]) -> list[str]:
+    """Names from the outermost span down to `index`."""
+    return [names[spans.name[i]] for i in spans.chain(index)]

@@ -1,0 +1,199 @@
+"""torch.profiler's JSON (Kineto, PyTorch 2.1 to today, CUDA and ROCm): unpacked blocks in, a Timeline out.
+
+Events are decoded straight into the few fields that are needed. Python functions are most of a trace and come in long
+runs, so a run of them is decoded without its arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tracer.importers.arrays import ArrayStream
+from tracer.importers.elements import Elements
+from tracer.importers.kineto_events import (
+    FIRST_KEYS,
+    Event,
+    Number,
+    OtherEvent,
+    PythonEvent,
+    decode_events,
+    external_id,
+    loosen,
+    number,
+)
+from tracer.importers.kineto_metadata import read_metadata
+from tracer.importers.losses import Losses
+from tracer.importers.spans import SpanStore
+from tracer.importers.timeline import LaunchShape, Timeline, ids
+
+#: PyTorch before 1.12 wrote categories with a capital letter
+_CATEGORIES = {
+    "kernel": "kernel",
+    "Kernel": "kernel",
+    "gpu_memcpy": "copy",
+    "gpu_memset": "copy",
+    "Memcpy": "copy",
+    "Memset": "copy",
+    "cuda_runtime": "call",
+    "cuda_driver": "call",
+    "hip_runtime": "call",
+    "hip_driver": "call",
+    "privateuse1_runtime": "call",
+    "privateuse1_driver": "call",
+    "Runtime": "call",
+    "cpu_op": "op",
+    "Operator": "op",
+    "python_function": "frame",
+}
+
+
+class KinetoReader:
+    """Fills a timeline from events."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._losses = timeline.losses
+        self._handlers: dict[str, Callable[[list[Any]], None]] = {
+            "kernel": self._kernels,
+            "copy": self._copies,
+            "call": self._calls,
+            "op": self._ops,
+            "frame": self._frames,
+        }
+        self._whole_us = True
+
+    def elements(self) -> Elements[Any]:
+        """How to read the array of events."""
+        return Elements(first_keys=FIRST_KEYS, decode=decode_events, loosen=lambda value: loosen(value, self._losses))
+
+    def take(self, events: list[Any]) -> None:
+        """Adds a batch of events."""
+        seen = self._timeline.events
+        if type(events[0]) is PythonEvent:
+            seen["python_function"] = seen.get("python_function", 0) + len(events)
+            self._frames(events)
+            return
+        timed = [event for event in events if type(event) is Event]
+        if len(timed) < len(events):
+            others = [event for event in events if type(event) is OtherEvent]
+            for other in others:
+                self._other(other)
+            seen["(without extent)"] = seen.get("(without extent)", 0) + len(events) - len(timed) - len(others)
+        by_category: dict[str, list[Event]] = {}
+        for event in timed:
+            category = event.cat
+            if category in by_category:
+                by_category[category].append(event)
+            else:
+                by_category[category] = [event]
+        for category, own in by_category.items():
+            seen[category] = seen.get(category, 0) + len(own)
+            kind = _CATEGORIES.get(category)
+            if kind is not None:
+                self._handlers[kind](own)
+
+    def _other(self, event: OtherEvent) -> None:
+        seen = self._timeline.events
+        seen[event.cat] = seen.get(event.cat, 0) + 1
+        if event.cat in _CATEGORIES:
+            why = f"phase {event.phase!r} has no duration of its own"
+            self._losses.add(f"{_CATEGORIES[event.cat]} events that are no complete events", detail=why)
+
+    def finish(self) -> None:
+        """Closes the reading: notes a coarse clock."""
+        if self._whole_us and len(self._timeline.kernels):
+            self._timeline.clock_us = 1.0
+
+    def _kernels(self, events: list[Event]) -> None:
+        timeline, kernels = self._timeline, self._timeline.kernels
+        names, shapes = timeline.names, timeline.shapes
+        without = [event for event in events if event.dur != event.dur]
+        if without:
+            self._losses.add("kernels without a duration (counted as 0 µs)", len(without))
+        if self._whole_us:
+            self._whole_us = all(event.ts.is_integer() for event in events)
+        kernels.name.extend([names[event.name] for event in events])
+        kernels.start_us.extend([event.ts for event in events])
+        kernels.duration_us.extend([event.dur if event.dur == event.dur else 0.0 for event in events])
+        args = [event.args for event in events]
+        kernels.correlation.extend(ids([a.correlation for a in args], timeline))
+        kernels.external.extend(ids([external_id(a) for a in args], timeline))
+        kernels.device.extend(
+            ids([self._place(e.pid if e.args.device is None else e.args.device) for e in events], timeline)
+        )
+        kernels.stream.extend(
+            ids([self._place(e.tid if e.args.stream is None else e.args.stream) for e in events], timeline)
+        )
+        kernels.shape.extend(
+            [shapes[LaunchShape(a.grid, a.block, None, a.lds_bytes, a.registers, a.occupancy_percent)] for a in args]
+        )
+
+    def _copies(self, events: list[Event]) -> None:
+        self._timeline.copies_us += [
+            (self._place(e.pid if e.args.device is None else e.args.device), e.ts, e.dur if e.dur == e.dur else 0.0)
+            for e in events
+        ]
+
+    def _calls(self, events: list[Event]) -> None:
+        timeline, calls = self._timeline, self._timeline.calls
+        names, shapes, threads, starts_work = timeline.names, timeline.shapes, timeline.threads, timeline.starts_work
+        events = [event for event in events if starts_work(event.name)]
+        args = [event.args for event in events]
+        calls.name.extend([names[event.name] for event in events])
+        calls.start_us.extend([event.ts for event in events])
+        calls.duration_us.extend([event.dur if event.dur == event.dur else 0.0 for event in events])
+        calls.thread.extend([threads[event.pid, event.tid] for event in events])
+        calls.correlation.extend(ids([a.correlation for a in args], timeline))
+        calls.external.extend(ids([external_id(a) for a in args], timeline))
+        calls.kernel.extend([-1 if a.kernel is None else names[a.kernel] for a in args])
+        calls.shape.extend([shapes[LaunchShape(a.grid, a.block, None, a.lds_bytes)] for a in args])
+
+    def _ops(self, events: list[Event]) -> None:
+        self._spans(self._timeline.ops, events, ids([external_id(event.args) for event in events], self._timeline))
+
+    def _frames(self, events: list[Any]) -> None:
+        self._spans(self._timeline.frames, events, None)
+
+    def _spans(self, store: SpanStore, events: list[Any], extra: array[int] | None) -> None:
+        processes, threads = {event.pid for event in events}, {event.tid for event in events}
+        if len(processes) == len(threads) == 1:
+            self._store(store, events, extra)
+            return
+        by_thread: dict[tuple[Number, Number], list[int]] = {}
+        for row, event in enumerate(events):
+            by_thread.setdefault((event.pid, event.tid), []).append(row)
+        for rows in by_thread.values():
+            own = None if extra is None else array("q", [extra[row] for row in rows])
+            self._store(store, [events[row] for row in rows], own)
+
+    def _store(self, store: SpanStore, events: list[Any], extra: array[int] | None) -> None:
+        names = self._timeline.names
+        start = [event.ts for event in events]
+        end = [event.ts + event.dur for event in events]
+        if math.isnan(sum(end)):  # a span without a duration has no extent
+            end = [begin if reach != reach else reach for begin, reach in zip(start, end, strict=True)]
+        thread = self._timeline.threads[events[0].pid, events[0].tid]
+        store.add(thread, start, end, [names[event.name] for event in events], extra)
+
+    def _place(self, value: Number) -> int:
+        if isinstance(value, int):
+            return value
+        whole = number(value, int)
+        return whole if whole is not None else -2 - self._timeline.names[value]
+
+
+def read_kineto(blocks: Iterable[bytes], losses: Losses) -> Timeline:
+    """Reads a torch.profiler trace, an object with `traceEvents` or a bare list of events."""
+    timeline = Timeline("torch.profiler JSON", losses)
+    reader = KinetoReader(timeline)
+    elements = reader.elements()
+    stream = ArrayStream(blocks, {"traceEvents": elements, "": elements}, losses)
+    for batch in stream:
+        if batch.items:
+            reader.take(batch.items)
+    reader.finish()
+    read_metadata(bytes(stream.outside), timeline)
+    return timeline

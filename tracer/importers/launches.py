@@ -1,0 +1,186 @@
+"""Launches of a trace in the record's terms: rows of a joined timeline in, Launch values with grids in blocks out."""
+
+from __future__ import annotations
+
+from tracer.importers.joins import Found, Joined
+from tracer.importers.nesting import NONE
+from tracer.importers.timeline import MISSING, LaunchShape, Timeline
+from tracer.model.capture import Launch, Resources, RuntimeCall
+from tracer.model.evidence import Evidence, GridUnit
+
+#: HIP calls whose grid counts work-items; every other launch call of HIP and CUDA counts blocks
+_WORK_ITEM_CALLS = frozenset({"hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel"})
+
+_HOW = {
+    Found.ID: "id",
+    Found.ID_AND_NESTING: "id, confirmed by nesting in time",
+    Found.NESTING: "nesting in time",
+    Found.SHARED_ID: "an id that several calls or kernels share, told apart by name and order",
+    Found.GRAPH: "the correlation id of the graph's launch",
+}
+
+
+def grid_unit(timeline: Timeline, shape: LaunchShape, call_name: str | None) -> GridUnit | None:
+    """What a launch's grid counts; None when the trace does not tell."""
+    if not shape.grid:
+        return None
+    if shape.unit is not None:
+        return shape.unit
+    if call_name in _WORK_ITEM_CALLS:
+        return GridUnit.WORK_ITEMS
+    if call_name is not None and "aunch" in call_name:
+        return GridUnit.BLOCKS
+    # only ROCm has calls that count work-items
+    return None if is_rocm(timeline) else GridUnit.BLOCKS
+
+
+def is_rocm(timeline: Timeline) -> bool:
+    """Whether a trace comes from a ROCm profiler."""
+    if timeline.producer.rocm is not None or timeline.format != "torch.profiler JSON":
+        return True
+    return any(timeline.names.values_[name].startswith("hip") for name in set(timeline.calls.name))
+
+
+def blocks_of(grid: tuple[int, ...], block: tuple[int, ...], unit: GridUnit | None) -> tuple[int, int, int] | None:
+    """The grid in blocks; None when it is not known, or counts work-items of blocks that are not known."""
+    if len(grid) != 3 or unit is None:
+        return None
+    x, y, z = grid
+    if unit is GridUnit.BLOCKS:
+        return (x, y, z)
+    if len(block) != 3 or 0 in block:
+        return None
+    return (-(-x // block[0]), -(-y // block[1]), -(-z // block[2]))
+
+
+def shape_of(joined: Joined, row: int) -> tuple[LaunchShape, GridUnit | None]:
+    """What is stated of a kernel's launch, by its own event or else by its runtime call, and what the grid counts."""
+    timeline = joined.timeline
+    shape = timeline.shapes.values_[timeline.kernels.shape[row]]
+    call = joined.call[row]
+    name = None
+    if call != NONE:
+        name = timeline.names.values_[timeline.calls.name[call]]
+        if not shape.grid and joined.call_by[row] != Found.GRAPH:
+            shape = timeline.shapes.values_[timeline.calls.shape[call]]
+    return shape, grid_unit(timeline, shape, name)
+
+
+def runtime_call(joined: Joined, call: int, frame: int | None, origin_us: float) -> RuntimeCall:
+    """A runtime call of the timeline; `frame` is the record's id of the innermost frame around it."""
+    timeline, calls = joined.timeline, joined.timeline.calls
+    thread = timeline.threads.values_[calls.thread[call]][1]
+    correlation = calls.correlation[call]
+    external = calls.external[call]
+    return RuntimeCall(
+        name=timeline.names.values_[calls.name[call]],
+        start_ns=round((calls.start_us[call] - origin_us) * 1000),
+        duration_us=calls.duration_us[call],
+        thread=thread if isinstance(thread, int) else 0,
+        correlation=None if correlation == MISSING else correlation,
+        external_id=None if external == MISSING else external,
+        frame=frame,
+    )
+
+
+def launch(
+    joined: Joined,
+    row: int,
+    *,
+    id_: int,
+    origin_us: float,
+    frame: int | None,
+    cpu_op: int | None,
+    call_frame: int | None,
+    frame_evidence: Evidence | None = None,
+    frame_reason: str | None = None,
+) -> Launch:
+    """One kernel of the timeline as a Launch.
+
+    Args:
+        joined: the timeline with its links.
+        row: the kernel.
+        id_: the launch's id in the record.
+        origin_us: time 0 of the record.
+        frame: record's ids of the innermost frame of the kernel, of its operator, and of the frame around its call.
+        cpu_op: see `frame`.
+        call_frame: see `frame`; for a kernel of a graph, the frame that replays it.
+        frame_evidence: how `frame` is known, where it is not from this trace.
+        frame_reason: why it is known no better.
+    """
+    timeline, kernels = joined.timeline, joined.timeline.kernels
+    call = joined.call[row]
+    shape, unit = shape_of(joined, row)
+    found = Found(joined.call_by[row])
+    joined_by = {}
+    if found:
+        joined_by["runtime"] = "correlation " + _HOW[found] if found is Found.ID else _HOW[found]
+    if joined.op_by[row] and cpu_op is not None:
+        joined_by["cpu_op"] = "external " + _HOW[Found(joined.op_by[row])]
+        if joined.op_by[row] == Found.NESTING:
+            joined_by["cpu_op"] = _HOW[Found.NESTING]
+    evidence, reason = Evidence.OBSERVED, frame_reason
+    if frame is not None and frame_evidence is None:
+        joined_by["frame"] = "nesting of the runtime call on its thread"
+        frame_evidence = Evidence.INFERRED if found is Found.SHARED_ID else Evidence.OBSERVED
+        reason = _HOW[found] if found is Found.SHARED_ID else None
+    elif frame is not None:
+        joined_by["frame"] = "order and name in the trace of the graph's capture"
+    elif reason is None:
+        frame_evidence = Evidence.UNRESOLVED
+        reason = why_no_stack(joined, row)
+    correlation = kernels.correlation[row]
+    return Launch(
+        id=id_,
+        kernel=timeline.names.values_[kernels.name[row]],
+        grid=blocks_of(shape.grid, shape.block, unit),
+        grid_unit_seen=unit,
+        block=shape.block if len(shape.block) == 3 else None,
+        resources=Resources(
+            vgprs=shape.vgprs,
+            agprs=shape.agprs,
+            sgprs=shape.sgprs,
+            registers=shape.registers,
+            # HIP's launch calls state only what was asked for dynamically, which says nothing of the whole
+            lds_bytes=None if call != NONE and shape is not kernel_shape(joined, row) else shape.lds_bytes,
+            scratch_bytes=shape.scratch_bytes,
+            occupancy_percent=shape.occupancy_percent,
+        ),
+        start_ns=round((kernels.start_us[row] - origin_us) * 1000),
+        duration_us=kernels.duration_us[row],
+        device=kernels.device[row],
+        stream=kernels.stream[row],
+        correlation=None if correlation == MISSING else correlation,
+        runtime=None if call == NONE else runtime_call(joined, call, call_frame, origin_us),
+        cpu_op=cpu_op,
+        frame=frame,
+        graph_replay=found is Found.GRAPH,
+        evidence=evidence,
+        frame_evidence=frame_evidence,
+        reason=reason,
+        joined_by=joined_by,
+        count=kernels.count[row] if len(kernels.count) else 1,
+    )
+
+
+def kernel_shape(joined: Joined, row: int) -> LaunchShape:
+    """What the kernel's own event states."""
+    return joined.timeline.shapes.values_[joined.timeline.kernels.shape[row]]
+
+
+def why_no_stack(joined: Joined, row: int) -> str | None:
+    """Why a kernel has no Python stack of its own; None when it has one."""
+    timeline = joined.timeline
+    if joined.frame[row] != NONE:
+        return None
+    if joined.call[row] == NONE:
+        return "its runtime call is not in the trace: launched before the trace began, or not recorded"
+    call = timeline.names.values_[timeline.calls.name[joined.call[row]]]
+    if joined.call_by[row] == Found.GRAPH:
+        return (
+            f"{call} replayed it as part of a graph; the stack that led to it stands in the trace of the graph's "
+            "capture (--capture-trace)"
+        )
+    if not len(timeline.frames):
+        return "the trace holds no Python functions (with_stack was off)"
+    return f"no Python function of the trace is open around {call} on its thread"

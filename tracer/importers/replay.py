@@ -1,0 +1,143 @@
+"""Stacks for kernels that a graph replayed: the replay's and the capture's traces in, matches with their grounds out.
+
+A graph runs the kernels that were launched while it was captured, so the capture's launch calls, which led to no kernel
+of their own, are matched to the replayed kernels by order and name. A match can be wrong, and is called inferred.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from tracer.importers.joins import Found, Joined
+from tracer.importers.timeline import launches_graph
+
+
+class Match(msgspec.Struct, frozen=True):
+    """One replayed kernel's launch in the capture.
+
+    Attributes:
+        call: row of the capture's runtime call.
+        reason: how it was matched, and how sure that is.
+    """
+
+    call: int
+    reason: str
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """One launch of a graph, compared with the capture.
+
+    Attributes:
+        call: row of the graph's launch in the replay's trace.
+        kernels: kernels that it ran; matched: of these, with a launch in the capture.
+        captured: launches in the capture.
+        in_order: whether the names agree one by one from first to last.
+        missing: (name, how many) that the replay ran and the capture lacks; surplus: the other way round.
+    """
+
+    call: int
+    kernels: int
+    matched: int
+    captured: int
+    in_order: bool
+    missing: tuple[tuple[str, int], ...] = ()
+    surplus: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether capture and replay hold the same kernels."""
+        return not self.missing and not self.surplus
+
+
+class Capture:
+    """A capture's trace, matched to a replay's.
+
+    Attributes:
+        joined: the capture.
+        replays: every graph launch of the replay, compared.
+    """
+
+    def __init__(self, joined: Joined, replayed: Joined) -> None:
+        self.joined = joined
+        self.replays: list[Replay] = []
+        self._matches: dict[int, Match] = {}
+        launches = _captured_launches(joined)
+        for call, rows in graph_launches(replayed).items():
+            self._compare(replayed, call, rows, launches)
+
+    def match_of(self, row: int) -> Match | None:
+        """The match of one of the replay's kernels, or None."""
+        return self._matches.get(row)
+
+    def _compare(self, replayed: Joined, call: int, rows: Sequence[int], launches: Sequence[tuple[str, int]]) -> None:
+        names = replayed.timeline.names.values_
+        ran = [names[replayed.timeline.kernels.name[row]] for row in rows]
+        captured = [name for name, _ in launches]
+        in_order = ran == captured
+        pairs = list(range(len(ran))) if in_order else _align(ran, captured)
+        once = {name for name, count in Counter(ran).items() if count == 1} & {
+            name for name, count in Counter(captured).items() if count == 1
+        }
+        matched = 0
+        for position, other in enumerate(pairs):
+            if other is None:
+                continue
+            matched += 1
+            if in_order:
+                reason = (
+                    f"kernel {position + 1} of {len(ran)} in the graph is launch {other + 1} of {len(captured)} in its "
+                    "capture; all names agree in order"
+                )
+            else:
+                sure = "its name occurs once in both" if ran[position] in once else "its name occurs several times"
+                reason = (
+                    f"kernel {position + 1} of {len(ran)} in the graph is taken for launch {other + 1} of "
+                    f"{len(captured)} in its capture by order and name; the two differ elsewhere, and {sure}"
+                )
+            self._matches[rows[position]] = Match(launches[other][1], reason)
+        ran_count, captured_count = Counter(ran), Counter(captured)
+        self.replays.append(
+            Replay(
+                call=call,
+                kernels=len(ran),
+                matched=matched,
+                captured=len(captured),
+                in_order=in_order,
+                missing=tuple((ran_count - captured_count).most_common()),
+                surplus=tuple((captured_count - ran_count).most_common()),
+            )
+        )
+
+
+def graph_launches(joined: Joined) -> dict[int, list[int]]:
+    """Graph launch -> its kernels, both in the order in which they ran."""
+    kernels = joined.timeline.kernels
+    found: dict[int, list[int]] = {}
+    for row, call in enumerate(joined.call):
+        if joined.call_by[row] == Found.GRAPH:
+            found.setdefault(call, []).append(row)
+    for rows in found.values():
+        rows.sort(key=lambda row: kernels.start_us[row])
+    return dict(sorted(found.items(), key=lambda item: joined.timeline.calls.start_us[item[0]]))
+
+
+def _captured_launches(joined: Joined) -> list[tuple[str, int]]:
+    """Launch calls that ran no kernel, in order: the kernel's name and the row of the call."""
+    timeline, calls = joined.timeline, joined.timeline.calls
+    names = timeline.names.values_
+    rows = [row for row in joined.kernelless if not launches_graph(names[calls.name[row]])]
+    rows.sort(key=lambda row: calls.start_us[row])
+    return [(names[calls.kernel[row]] if calls.kernel[row] >= 0 else "", row) for row in rows]
+
+
+def _align(ran: Sequence[str], captured: Sequence[str]) -> list[int | None]:
+    """For each name of `ran`, the position of its partner in `captured`, in ascending order; None without one."""
+    pairs: list[int | None] = [None] * len(ran)
+    for block in difflib.SequenceMatcher(None, ran, captured, autojunk=False).get_matching_blocks():
+        for step in range(block.size):
+            pairs[block.a + step] = block.b + step
+    return pairs

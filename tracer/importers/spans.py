@@ -1,0 +1,104 @@
+"""Spans of time on CPU threads (operators, Python functions): stored in columns, spilled to disk past a limit.
+
+Spans come in long before the launches that decide which of them matter, so all are kept for a while: 32 bytes each in
+memory, and beyond a limit in a temporary file that has no name and vanishes with the process.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import msgspec
+
+#: spans held in memory before they go to the temporary file (32 MiB)
+HELD_SPANS = 1 << 20
+
+_COLUMNS = "ddqq"
+_NO_EXTRA = array("q", [0])
+
+
+class Block(msgspec.Struct, frozen=True, gc=False):
+    """Some spans of one thread.
+
+    Attributes:
+        thread: the thread's number.
+        start, end: microseconds; `start` ascends.
+        name: the name's number.
+        extra: one more id (an operator's external id).
+    """
+
+    thread: int
+    start: array[float]
+    end: array[float]
+    name: array[int]
+    extra: array[int]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+class SpanStore:
+    """Spans of all threads, in the order in which they came."""
+
+    def __init__(self, held: int = HELD_SPANS) -> None:
+        self._held_limit = held
+        self._held: list[Block] = []
+        self._held_count = 0
+        self._file: IO[bytes] | None = None
+        self._spilled: list[tuple[int, int]] = []
+        self.count = 0
+        #: whether nothing can be written to the temporary folder (then all stays in memory)
+        self.unspillable = False
+
+    def __len__(self) -> int:
+        return self.count
+
+    def add(
+        self, thread: int, start: list[float], end: list[float], name: list[int], extra: Sequence[int] | None = None
+    ) -> None:
+        """Adds spans of one thread; sorts them by start where they are not."""
+        if not start:
+            return
+        if start != sorted(start):
+            order = sorted(range(len(start)), key=start.__getitem__)
+            start, end = [start[i] for i in order], [end[i] for i in order]
+            name, extra = [name[i] for i in order], None if extra is None else [extra[i] for i in order]
+        extras = _NO_EXTRA * len(start) if extra is None else array("q", extra)
+        block = Block(thread, array("d", start), array("d", end), array("q", name), extras)
+        self._held.append(block)
+        self._held_count += len(block)
+        self.count += len(block)
+        if self._held_count > self._held_limit and not self.unspillable:
+            self._spill()
+
+    def _spill(self) -> None:
+        written = 0
+        try:
+            if self._file is None:
+                # unbuffered, so that a full disk is seen here
+                self._file = tempfile.TemporaryFile(prefix="ktrace-spans-", buffering=0)  # noqa: SIM115
+            for block in self._held:
+                for column in (block.start, block.end, block.name, block.extra):
+                    column.tofile(self._file)
+                self._spilled.append((block.thread, len(block)))
+                written += 1
+        except OSError:
+            self.unspillable = True
+        self._held_count -= sum(len(block) for block in self._held[:written])
+        del self._held[:written]
+
+    def blocks(self) -> Iterator[Block]:
+        """All spans, in the order in which they came."""
+        if self._file is not None:
+            self._file.seek(0)
+            for thread, count in self._spilled:
+                columns = []
+                for code in _COLUMNS:
+                    column: array[Any] = array(code)
+                    column.fromfile(self._file, count)
+                    columns.append(column)
+                yield Block(thread, *columns)
+        yield from self._held

@@ -1,0 +1,201 @@
+"""What every reader fills, whatever the format: kernels, runtime calls, operators and frames as compact columns.
+
+A column costs a few bytes an event where an object costs hundreds. Times are microseconds as the trace gives them,
+relative to `Timeline.base_ns`; durations are kept as read, so that their sum is the trace's sum.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Hashable, Iterable
+from typing import Generic, TypeVar
+
+import msgspec
+
+from tracer.importers.losses import Losses
+from tracer.importers.spans import SpanStore
+from tracer.model.evidence import GridUnit
+
+H = TypeVar("H", bound=Hashable)
+
+#: an id that the trace does not state
+MISSING = -(1 << 62)
+
+_STARTS_WORK = re.compile(r"Launch|Memcpy|Memset|GraphExec|Copy|Fill", re.IGNORECASE)
+_LAUNCHES_KERNEL = re.compile(r"Launch(?!HostFunc)")
+
+
+class Interner(dict[H, int], Generic[H]):
+    """Distinct values, numbered in order of first sight: `interner[value]` is the number of `value`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values_: list[H] = []
+
+    def __missing__(self, value: H) -> int:
+        self[value] = number = len(self.values_)
+        self.values_.append(value)
+        return number
+
+
+class LaunchShape(msgspec.Struct, frozen=True):
+    """What a trace states about one launch apart from its name and times; few distinct ones exist in a trace.
+
+    Attributes:
+        grid: as it stands in the trace; () where it does not.
+        block: threads in x, y, z; () where not stated.
+        unit: what the grid counts, where the format itself says so; None when the runtime call decides.
+        lds_bytes: LDS (shared memory) of a block; registers: of a CUDA thread; occupancy_percent: the profiler's.
+        vgprs, agprs, sgprs, scratch_bytes: where the format states them.
+    """
+
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    unit: GridUnit | None = None
+    lds_bytes: int | None = None
+    registers: int | None = None
+    occupancy_percent: float | None = None
+    vgprs: int | None = None
+    agprs: int | None = None
+    sgprs: int | None = None
+    scratch_bytes: int | None = None
+
+
+class Kernels:
+    """One row a kernel execution, in file order; `name` and `shape` are numbers, ids are MISSING where not stated."""
+
+    def __init__(self) -> None:
+        self.name = array("q")
+        self.start_us = array("d")
+        self.duration_us = array("d")
+        self.device = array("q")
+        self.stream = array("q")
+        self.correlation = array("q")
+        self.external = array("q")
+        self.shape = array("q")
+        #: executions that a row stands for, where a format counts instead of listing; empty when every row is one
+        self.count = array("q")
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+class Calls:
+    """One row a runtime call that may have started work; `kernel` is the name that it states, or -1."""
+
+    def __init__(self) -> None:
+        self.name = array("q")
+        self.start_us = array("d")
+        self.duration_us = array("d")
+        self.thread = array("q")
+        self.correlation = array("q")
+        self.external = array("q")
+        self.kernel = array("q")
+        self.shape = array("q")
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+class SeenDevice(msgspec.Struct, frozen=True, kw_only=True):
+    """A device as the trace describes it; None where it does not.
+
+    Attributes:
+        id: the number that kernels carry where that is known, else the position in the trace's list.
+        name, arch, compute_units, wave_size, memory_bytes, compute_capability: as stated.
+    """
+
+    id: int
+    name: str | None = None
+    arch: str | None = None
+    compute_units: int | None = None
+    wave_size: int | None = None
+    memory_bytes: int | None = None
+    compute_capability: str | None = None
+
+
+class Producer(msgspec.Struct, kw_only=True):
+    """What a trace says about how it was made; None where it does not."""
+
+    name: str | None = None
+    torch: str | None = None
+    rocm: str | None = None
+    cuda: str | None = None
+    driver: str | None = None
+    python: str | None = None
+    command: str | None = None
+    packages: dict[str, str] = {}
+
+
+class Timeline:
+    """Everything that one trace file holds about kernels and what led to them.
+
+    Attributes:
+        format: "torch.profiler JSON", "rocprofv3 JSON", ...
+        names: every name, numbered; threads: (process, thread), numbered; shapes: launch shapes, numbered.
+        kernels, calls: columns.
+        ops, frames: operators and Python functions as spans a thread; an operator's `extra` is its external id.
+        copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
+        devices: as described by the trace.
+        base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
+        clock_us: resolution of the trace's clock where it is coarse (1.0: whole microseconds), else 0.
+        events: how many events of each category the file holds.
+    """
+
+    def __init__(self, format_name: str, losses: Losses) -> None:
+        self.format = format_name
+        self.losses = losses
+        self.producer = Producer()
+        self.names: Interner[str] = Interner()
+        self.threads: Interner[tuple[int | str, int | str]] = Interner()
+        self.shapes: Interner[LaunchShape] = Interner()
+        self.kernels = Kernels()
+        self.calls = Calls()
+        self.ops = SpanStore()
+        self.frames = SpanStore()
+        self.copies_us: list[tuple[int, float, float]] = []
+        self.devices: tuple[SeenDevice, ...] = ()
+        self.base_ns = 0
+        self.clock_us = 0.0
+        self.events: dict[str, int] = {}
+        self._oversized: dict[int, int] = {}
+        self._starts_work: dict[str, bool] = {}
+
+    def number(self, value: int) -> int:
+        """An id that fits a column: the id itself, or a stand-in for one of more than 64 bits."""
+        if -(1 << 61) < value < 1 << 61:
+            return value
+        return self._oversized.setdefault(value, -(1 << 61) - 1 - len(self._oversized))
+
+    def starts_work(self, call: str) -> bool:
+        """Whether a runtime call of this name can start a kernel (launches, copies and fills can)."""
+        known = self._starts_work.get(call)
+        if known is None:
+            known = self._starts_work[call] = _STARTS_WORK.search(call) is not None
+        return known
+
+    def total_us(self) -> float:
+        """The sum of all kernel durations, summed exactly and rounded once."""
+        import math
+
+        return math.fsum(self.kernels.duration_us)
+
+
+def launches_kernel(call: str) -> bool:
+    """Whether a runtime call's name says that it launches a kernel or a graph."""
+    return _LAUNCHES_KERNEL.search(call) is not None
+
+
+def launches_graph(call: str) -> bool:
+    """Whether a runtime call's name says that it replays a graph."""
+    return "GraphLaunch" in call
+
+
+def ids(values: Iterable[int], timeline: Timeline) -> array[int]:
+    """A column of ids, however large they are."""
+    listed = list(values)
+    try:
+        return array("q", listed)
+    except OverflowError:
+        return array("q", [timeline.number(value) for value in listed])
