@@ -10,16 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tracer.capture.dry import capture_dry
+from tracer.capture.live import capture_live, vendor_here
 from tracer.capture.protocol import CallRequest, op_of
+from tracer.errors import UsageError
 from tracer.model.capture import CaptureRecord
-
-#: device nodes of the vendors' kernel drivers (Linux)
-_NODES = {"cuda": Path("/dev/nvidiactl"), "rocm": Path("/dev/kfd")}
-
-
-def vendor_here() -> str | None:
-    """The vendor whose GPU driver is on this machine ("cuda", "rocm"), without loading torch; None when none is."""
-    return next((vendor for vendor, node in _NODES.items() if node.exists()), None)
 
 
 def choose_mode(mode: str | None, requests: Sequence[CallRequest]) -> str:
@@ -49,11 +43,11 @@ def capture(
     if mode is None and (target or cu_num or device):
         mode = "dry"
     if choose_mode(mode, requests) == "live":
-        from tracer.capture.live import capture_live
-
-        return capture_live(
-            requests, target=target, device=device, aiter_path=aiter_path, timeout_s=timeout_s, on_record=on_record
-        )
+        if target or cu_num:
+            raise UsageError(
+                "--target and --cu-num are for dry runs: a live run takes them from the GPU", hint="leave them away"
+            )
+        return capture_live(requests, device=device, aiter_path=aiter_path, timeout_s=timeout_s, on_record=on_record)
     return capture_dry(
         requests,
         target=target,
