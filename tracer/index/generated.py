@@ -15,7 +15,7 @@ import msgspec
 from tracer.index.cpp_file import Function, TypeAlias, read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 
 #: the name that stands for a placeholder begins with this
 HOLE = "KTRACE_"
@@ -34,6 +34,7 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
         imports: modules it imports from its own folder or package, as dotted names.
         names: file names that its text mentions (`gemm_a8w8_lookup.h`).
         includes: what its templates include, placeholders in braces (`common{quanttype}.cuh`).
+        capitals: macro names that its text mentions; one that ends with `{` is the beginning of a name.
         words: identifier-like string literals (an instance name begins with one of them).
         error: why it could not be parsed, or "".
     """
@@ -43,6 +44,7 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
     imports: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
+    capitals: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     error: str = ""
 
@@ -71,8 +73,9 @@ def read_script(data: bytes) -> ScriptFacts:
             functions += found
             types += named
     includes = dict.fromkeys(re.findall(r'#\s*include\s*"([^"\n]+)"', text))
+    capitals = sorted(set(re.findall(r"\b[A-Z][A-Z0-9_]{7,}\{?", text)))
     names = sorted(set(re.findall(r"[\w{}.]*\w\.(?:h|hpp|cuh|cu|cpp)\b", text)))
-    return ScriptFacts(tuple(functions), tuple(types), tuple(_imports(tree)), tuple(names), tuple(includes), tuple(sorted(words)))
+    return ScriptFacts(tuple(functions), tuple(types), tuple(_imports(tree)), tuple(names), tuple(includes), tuple(capitals), tuple(sorted(words)))
 
 
 def _imports(tree: ast.Module) -> list[str]:

@@ -77,12 +77,14 @@ class LaunchSearch(msgspec.Struct, frozen=True):
         followed: how many functions were looked at.
         open_ends: names that are called, belong to no known library, and are defined nowhere in the scope.
         reached: the functions looked at.
+        objects: code objects and configuration tables that these functions name.
     """
 
     launches: tuple[Launch, ...]
     followed: int
     open_ends: tuple[str, ...]
     reached: tuple[Place, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 class _Task(msgspec.Struct):
@@ -114,7 +116,10 @@ class _Search:
             task = self.queue.pop(0)
             self.reached.append(task.place)
             self._visit(task)
-        return LaunchSearch(tuple(self.found.values()), len(self.reached), tuple(self.open), tuple(self.reached))
+        objects = dict.fromkeys(name for place in self.reached for name in _objects(place))
+        return LaunchSearch(
+            tuple(self.found.values()), len(self.reached), tuple(self.open), tuple(self.reached), tuple(objects)
+        )
 
     def _push(self, place: Place, values: Mapping[str, str], path: tuple[Place, ...], inferred: bool) -> None:
         if place.function.kernel or place.function.device:
@@ -142,19 +147,30 @@ class _Search:
         self.found.setdefault(key, launch)
 
     def _variable(self, place: Place, name: str) -> tuple[Place, ...]:
-        """The kernels that a local variable is set to (`auto kernel = k<A>; kernel<<<...>>>`)."""
-        body = self.scope.body(place)
+        """The kernels that a local variable is set to (`auto kernel = k<A>;`), also through functions that return one."""
         found: dict[tuple[str, int, str], Place] = {}
-        for m in re.finditer(rf"\b{re.escape(name)}\s*(?:\([^()]*\))?\s*=\s*([^;]+);", body):
-            for word in re.findall(r"[A-Za-z_][\w:]*", m.group(1)):
-                for target in self.scope.kernels(word):
-                    found[target.key] = target
+        words: list[tuple[str, int]] = []
+        for m in re.finditer(rf"\b{re.escape(name)}\s*(?:\([^()]*\))?\s*=\s*([^;]+);", self.scope.body(place)):
+            words += [(word, 0) for word in re.findall(r"[A-Za-z_][\w:]*", m.group(1))]
+        seen: set[str] = set()
+        while words and len(seen) < 60:
+            word, depth = words.pop(0)
+            if word in seen:
+                continue
+            seen.add(word)
+            kernels = self.scope.kernels(word)
+            found.update((k.key, k) for k in kernels)
+            if not kernels and depth < 4:
+                for inner in self.scope.definitions(word, place.function.name):
+                    words += [(c.name, depth + 1) for c in inner.function.calls if not c.receiver]
         return tuple(found.values())
 
     def _visit(self, task: _Task) -> None:
         function = task.place.function
         for site in function.launches:
             kernel = _fill(site.kernel, task.values)
+            if _kernel_name(kernel) in function.names:
+                continue  # a macro that was only mentioned: what it launches is its user's to say
             self._launch(task, "hip", site.line, kernel, site.configuration, _kernel_name(kernel))
         if HOLE in function.name or function.kind == "fragment" or task.place.file in self.scope.scripts:
             self._script(task)
@@ -163,19 +179,31 @@ class _Search:
         for call in function.calls:
             self._call(task, call, asm, invoker)
 
-    def _script(self, task: _Task) -> None:
-        """A generator's template was reached: the other pieces of the same script belong to what it writes."""
-        file = task.place.file
+    def _script(self, task: _Task, file: str = "") -> None:
+        """A generator's template was reached: the other pieces of the same script belong to what it writes.
+
+        Where these pieces lead to several functions, which of them this path takes is not stated: then it is inferred.
+        """
+        file = file or task.place.file
         if file in self.scripts:
             return
         self.scripts.add(file)
-        for fragment in self.scope.fragments.get(file, ()):
-            self._push(fragment, {}, (*task.path, task.place), task.inferred)
-        for place in self.scope.hole_places(file):
-            self._push(place, {}, (*task.path, task.place), task.inferred)
+        fragments = self.scope.fragments.get(file, [])
+        holes = self.scope.hole_places(file)
+        called = {
+            c.name.rpartition("::")[2]
+            for place in fragments
+            for c in place.function.calls
+            if not c.receiver and self.scope.definitions(c.name) and not self.scope.macros(c.name)
+        }
+        inferred = task.inferred or len(called) > 1 or len(holes) > 1
+        for place in [*fragments, *holes]:
+            self._push(place, {}, (*task.path, task.place), inferred)
 
     def _call(self, task: _Task, call: Call, asm: bool, invoker: bool) -> None:
         name = _fill(call.name, task.values).strip()
+        if name in task.place.function.names:
+            return
         if not name or not re.match(r"[A-Za-z_]", name):
             return
         name, _, _ = name.partition("<")
@@ -198,16 +226,23 @@ class _Search:
                 self._script(_Task(macro, values, (*task.path, task.place), task.inferred))
         if macros:
             return
+        inferred = task.inferred
         found = self.scope.definitions(name, task.place.function.name, call.arguments)
         if not found and self._class(task, name):
             return
         if not found:
             found = self.scope.generated(name)
-        for place in found:
-            self._push(place, {}, (*task.path, task.place), task.inferred)
-        if not found and call.arguments >= 0 and not self.scope.external(call) and not self.scope.declarations(name):
-            return
+            inferred = inferred or len(found) > 1
         if not found and call.arguments >= 0 and not self.scope.external(call):
+            found = self.scope.in_ck(name)
+        for place in found:
+            self._push(place, {}, (*task.path, task.place), inferred)
+        if found:
+            return
+        if name.isupper():
+            for script in self.scope.writers(name):
+                self._script(task, script)
+        elif call.arguments >= 0 and not self.scope.external(call):
             self.open[name] = None
 
     def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str, asm: bool, invoker: bool) -> bool:
@@ -228,9 +263,11 @@ class _Search:
         if leaf in _MODULE_LAUNCH:
             self._launch(task, "asm", call.line, leaf)
             return True
-        if leaf == "launch_kernel" and call.receiver and asm:
-            self._launch(task, "asm", call.line, "; ".join(_objects(task.place)) or call.receiver)
-            return True
+        if leaf == "launch_kernel" and call.receiver:
+            owner = self._owner(task, call.receiver)
+            if _ASM_CLASS.match(owner) if owner is not None else asm:
+                self._launch(task, "asm", call.line, "; ".join(_objects(task.place)) or call.receiver)
+                return True
         if _LIBRARY.match(name) and call.arguments >= 0:
             self._launch(task, "library", call.line, name)
             return True
@@ -268,7 +305,7 @@ class _Search:
         return True
 
     def _method(self, task: _Task, call: Call, leaf: str) -> None:
-        owner = self._receiver_class(task.place, call.receiver)
+        owner = self._owner(task, call.receiver)
         if owner is not None:
             found = self.scope.definitions(f"{owner}::{leaf}", "", call.arguments)
             if found:
@@ -283,6 +320,14 @@ class _Search:
             for place in found:
                 self._push(place, {}, (*task.path, task.place), True)
 
+    def _owner(self, task: _Task, receiver: str) -> str | None:
+        """The class of a receiver; a macro's body also sees the variables of the function that uses it."""
+        for place in (task.place, *reversed(task.path)):
+            owner = self._receiver_class(place, receiver)
+            if owner is not None or place.function.kind != "macro":
+                return owner
+        return None
+
     def _receiver_class(self, place: Place, receiver: str) -> str | None:
         """The class of a variable, where the function's own text declares it."""
         word = re.match(r"\(?\*?(\w+)", receiver)
@@ -290,7 +335,13 @@ class _Search:
             return None
         key = (*place.key, word.group(1))
         if key not in self.classes:
-            self.classes[key] = self._declared_class(self.scope.body(place), word.group(1))
+            found = self._declared_class(self.scope.body(place), word.group(1))
+            owner = place.function.name.rpartition("::")[0]
+            for file, alias in self.scope.types(owner) if found is None and owner else ():
+                if file == place.file and not alias.target:
+                    text = self.scope.lines(file, alias.line, alias.last)
+                    found = self._declared_class(text, word.group(1))
+            self.classes[key] = found
         return self.classes[key]
 
     def _declared_class(self, text: str, name: str) -> str | None:

@@ -68,6 +68,7 @@ class Scope:
         self.fragments: dict[str, list[Place]] = defaultdict(list)
         self._lines: dict[str, list[str]] = {}
         self._words: set[str] = set()
+        self._capitals: dict[str, tuple[str, ...]] = {}
         self._generated_names: set[str] = set()
         self._read_scripts()
         self._read_sources([*recipe.sources, *self._generated_includes()])
@@ -91,6 +92,7 @@ class Scope:
             self.scripts.append(name)
             self._generated_names.update(facts.names)
             self._words.update(facts.words)
+            self._capitals[name] = facts.capitals
             for function in facts.functions:
                 self._add(name, function, generated=True)
             for alias in facts.types:
@@ -260,15 +262,46 @@ class Scope:
                 found.append(place)
         return found
 
+    def writers(self, macro: str) -> list[str]:
+        """The generator scripts whose text writes a macro of that name."""
+        return [
+            script
+            for script, capitals in self._capitals.items()
+            if any(macro == c or (c.endswith("{") and macro.startswith(c[:-1])) for c in capitals)
+        ]
+
+    def in_ck(self, name: str) -> list[Place]:
+        """The definitions of a name in the CK headers that this module's sources include directly."""
+        leaf = name.rpartition("::")[2]
+        found = []
+        for written in sorted(self.ck_includes):
+            file = f"{CK}/include/{written}"
+            text = self.index.text(file)
+            if text is None or not re.search(rf"\b{re.escape(leaf)}\b", text):
+                continue
+            facts = self.index.cpp(file)
+            for function in facts.functions if facts is not None else ():
+                if function.kind == "definition" and function.leaf == leaf:
+                    found.append(Place(file, function))
+            if found and file not in self.files:  # from here on, names are as in this header
+                self.files.append(file)
+                for function in facts.functions if facts is not None else ():
+                    self._add(file, function)
+        return _closest(found, name)
+
     def hole_places(self, file: str) -> list[Place]:
         """The generated functions with placeholders in their names that a script writes."""
         return [place for _, place in self._holes if place.file == file]
 
     def body(self, place: Place) -> str:
         """The text of a function as it stands in its file, comments blanked."""
-        if place.file not in self._lines:
-            self._lines[place.file] = mask(self.index.text(place.file) or "").split("\n")
-        return "\n".join(self._lines[place.file][place.function.first - 1 : place.function.last])
+        return self.lines(place.file, place.function.first, place.function.last)
+
+    def lines(self, file: str, first: int, last: int) -> str:
+        """Lines of a file, comments blanked."""
+        if file not in self._lines:
+            self._lines[file] = mask(self.index.text(file) or "").split("\n")
+        return "\n".join(self._lines[file][first - 1 : last])
 
     def kernels(self, name: str) -> list[Place]:
         """The `__global__` functions that a name can mean; a declaration when nothing here defines it."""
