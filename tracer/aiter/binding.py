@@ -1,7 +1,7 @@
 """From a JIT module to the C++ function that is called: module and function in, the binding's own lines out.
 
-The module's recipe names its sources; the pybind file among them uses a macro of csrc/include/rocm_ops.hpp (or writes the
-`m.def` itself), and that macro names the C++ function and its arguments.
+The module's recipe names its sources; the pybind file among them uses a macro of csrc/include/rocm_ops.hpp (or writes
+the `m.def` itself), and that macro names the C++ function and its arguments.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class MergedConfig(msgspec.Struct, frozen=True, kw_only=True):
         files: the CSVs that are merged, in order; missing: the ones that are named but not there.
         columns: the columns of the merged table.
         key: the columns by which the merge tells rows apart; empty when nothing is merged or no key is known.
-        rows: the rows that survive; lost: the rows that do not.
+        rows: the rows that survive, in the order of the merged file; lost: the rows that do not.
         filled: values that aiter puts into columns which a row's own file lacks, by (file, line).
         failure: why aiter itself fails on these files, or None. Rows are then empty, or what a second attempt has.
     """
@@ -148,6 +148,8 @@ def _merge(
             failure=f"{variable.untuned} has columns that no file has ({', '.join(absent)}): aiter's merge raises",
         )
     kept, lost = _fastest(merged, rows, key)
+    if not rules.refuses_duplicates:
+        kept.sort(key=_time)  # the order in which a generator reads the merged file: of equal keys the last one counts
     if lost and rules.refuses_duplicates:
         failure = (
             f"{len(lost)} rows repeat a key ({', '.join(key)}): the first import raises and rewrites the CSVs "
@@ -227,12 +229,9 @@ def _fastest(merged: MergedConfig, rows: list[CsvRow], key: tuple[str, ...]) -> 
     groups: dict[tuple[KeyValue, ...], list[CsvRow]] = {}
     for row in rows:
         groups.setdefault(tuple(key_value(merged.value(row, column)) for column in key), []).append(row)
-    kept: list[CsvRow] = []
-    lost: list[LostRow] = []
-    for group in groups.values():
-        best = min(group, key=_time)  # the first of equals: what a stable sort keeps
-        kept.append(best)
-        lost += (LostRow(row, best, _loss(merged, row, best)) for row in group if row is not best)
+    best_of = {id(row): min(group, key=_time) for group in groups.values() for row in group}  # the first of equals
+    kept = [row for row in rows if best_of[id(row)] is row]
+    lost = [LostRow(row, best, _loss(merged, row, best)) for row in rows if (best := best_of[id(row)]) is not row]
     return kept, lost
 
 

@@ -1,0 +1,44 @@
+"""What aiter's own rules choose for one call across its JIT boundary: the one door for captures, resolve and `check`.
+
+    resolve_dispatch(tree, boundary, target, environment) -> Dispatch | None
+
+None means that no rule is known for the function (the call is then followed by the static index, or not at all).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracer.aiter.ck_dispatch import resolve_ck
+from tracer.aiter.families import CK_FAMILIES
+from tracer.aiter.hip_dispatch import HIP_MODULES, resolve_hip
+from tracer.aiter.tree import AiterTree
+from tracer.model.capture import BoundaryCall, Target
+from tracer.model.source import Dispatch
+
+
+def resolve_dispatch(
+    tree: AiterTree, boundary: BoundaryCall, target: Target, environment: Mapping[str, str]
+) -> Dispatch | None:
+    """Resolves a call by the rules of the aiter at hand.
+
+    Args:
+        tree: the aiter that made the call, or one like it.
+        boundary: the call: module, function and argument summaries.
+        target: architecture and CU count; a choice that depends on one that is not known stays open.
+        environment: the environment variables of the call (`AITER_CONFIG_*` name the tuned CSVs).
+
+    Raises:
+        SourceTreeError: a file of the tree is missing or can't be read.
+    """
+    family = CK_FAMILIES.get(boundary.module)
+    if family is not None:
+        return resolve_ck(tree, family, boundary, target, environment)
+    if boundary.module in HIP_MODULES:
+        return resolve_hip(tree, boundary, target)
+    return None
+
+
+def has_rule(module: str) -> bool:
+    """Whether a rule is known for functions of this JIT module."""
+    return module in CK_FAMILIES or module in HIP_MODULES
