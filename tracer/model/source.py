@@ -25,6 +25,23 @@ class Layer(enum.StrEnum):
     LAUNCH = "launch"  #: the runtime call that started it
 
 
+class UnresolvedReason(enum.StrEnum):
+    """Why a name or a hop could not be led to source: the only reasons that `ktrace where` gives."""
+
+    NO_SUCH_NAME = "no_such_name"  #: nothing in the tree bears the name
+    OTHER_LIBRARY = "other_library"  #: the name belongs to a library whose source is not in this tree
+    AMBIGUOUS = "ambiguous"  #: several places fit and the text does not choose; they are listed
+    NO_RECIPE = "no_recipe"  #: the JIT module has no entry in optCompilerConfig.json
+    SOURCE_MISSING = "source_missing"  #: a file that the recipe or a table names is not in this tree
+    CK_MISSING = "ck_missing"  #: the way goes on in Composable Kernel, which this tree lacks
+    NO_BINDING = "no_binding"  #: no source of the module binds the symbol
+    NO_DEFINITION = "no_definition"  #: the binding names a function that no source of the module defines
+    NO_LAUNCH = "no_launch"  #: the function calls what no source of the module defines, and no launch was found before
+    NOT_STATED = "not_stated"  #: a generator writes it, and its templates do not state it
+    NOT_PARSED = "not_parsed"  #: the file that should state it could not be parsed
+    CHANGED = "changed"  #: the cited file changed or vanished while the answer was made
+
+
 class SourceRef(msgspec.Struct, frozen=True):
     """A place in source.
 
