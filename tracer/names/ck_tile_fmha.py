@@ -188,7 +188,7 @@ class CkTileFmha(FormalGrammar):
         ),
         "bm0": Key("Rows of Q (of its gradient) that one block computes.", "rows", _CODEGEN),
         "bn0": Key("Rows of K that one block computes.", "rows", _CODEGEN),
-        "dropout_kind": Key("Dropout of the backward pass: no, or instruction width and what is stored.", None, _CODEGEN),
+        "dropout_kind": Key("Dropout of the backward pass: no, or what instruction and store.", None, _CODEGEN),
         "rope": Key("Rotary embedding: no, inter(leaved) or half (rotated).", None, _CODEGEN),
         "kv_lds_prefetch": Key("Whether K and V are prefetched into two LDS buffers.", None, _CODEGEN),
         "progressive_ds_load_k": Key("Whether K is read from LDS step by step.", None, _CODEGEN),
