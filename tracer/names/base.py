@@ -20,7 +20,7 @@ class Key(msgspec.Struct, frozen=True):
     Attributes:
         meaning: one sentence; names the axis and what is counted.
         unit: "elements", "threads", "waves", "bytes", ... or None for a flag or a label.
-        source: the generator (repository path or header) that defines it, or None when the vocabulary is the field's own.
+        source: the generator (repository path or header) that defines it; None when the vocabulary is the field's own.
     """
 
     meaning: str
@@ -48,9 +48,9 @@ NO_CONTEXT = Context()
 class Grammar(abc.ABC):
     """One kind of kernel name.
 
-    A grammar is stateless; one instance stands in `registry.GRAMMARS`. `accepts` is cheap and decides alone: no two grammars
-    may accept one name. `decode` reads what `accepts` accepted: it returns fields with spans, keeps what it does not
-    understand in `unparsed`, and raises `NameSyntaxError` when the name claims the grammar and then breaks it
+    A grammar is stateless; one instance stands in `registry.GRAMMARS`. `accepts` is cheap and decides alone: no two
+    grammars may accept one name. `decode` reads what `accepts` accepted: it returns fields with spans, keeps what it
+    does not understand in `unparsed`, and raises `NameSyntaxError` when the name claims the grammar and then breaks it
     beyond repair (the registry turns that into an answer). `format` is the inverse, from family and fields alone.
     """
 
@@ -72,6 +72,10 @@ class Grammar(abc.ABC):
     @abc.abstractmethod
     def accepts(self, name: str) -> bool:
         """Says, cheaply, whether `name` is of this grammar."""
+
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
+        """Reads `name` if it is of this grammar: `accepts` and `decode` in one, which a grammar may do in one step."""
+        return self.decode(name, context) if self.accepts(name) else None
 
     @abc.abstractmethod
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:

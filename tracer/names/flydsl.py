@@ -21,7 +21,7 @@ from typing import ClassVar
 import msgspec
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView
-from tracer.names.base import NO_CONTEXT, Context, Key
+from tracer.names.base import Context, Key
 from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
 from tracer.names.pattern import (
     Part,
@@ -66,9 +66,9 @@ _OLDER = Pattern(
     lit("_") + text("pipeline_sched", "[a-z][a-z0-9]*"),
     constants={"b_preshuffle": True},
 )
-_OLDER_NOTE = (
+_OLDER_NOTES = (
     "the order of numbers of April to July 2026; aiter's parser of August 2026 refuses five numbers, so that release "
-    "runs its CK kernel in place of the one named"
+    "runs its CK kernel in place of the one named",
 )
 _BOTH_NOTE = (
     "a release of April or May 2026 would mean by these numbers LDS stage, cshuffle, async copy and waves per EU; "
@@ -166,14 +166,16 @@ class Flydsl(FormalGrammar):
         "b_to_lds_unroll": Key("Unroll factor of the copy of B to LDS; 0 is the compiler's choice."),
     }  # fmt: skip
 
-    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+    def read_by(self, reader: Pattern | OneOf, name: str, context: Context) -> DecodedName:
         """Reads `name`; tells where older releases printed another order, or less."""
-        answer = super().decode(name, context)
-        if not name.startswith("flydsl_bpreshuflle_"):
-            return answer
-        if answer.unparsed:
+        if reader is not _MFMA:
+            return reader.read(name, self.name)
+        answer = _MFMA.match(name, self.name)
+        if answer is None:
             older = _OLDER.match(name, self.name)
-            return answer if older is None else msgspec.structs.replace(older, notes=(_OLDER_NOTE,))
+            return (
+                _MFMA.repair(name, self.name) if older is None else msgspec.structs.replace(older, notes=_OLDER_NOTES)
+            )
         f = answer.fields
         notes = tuple(note for key, note in _LEGACY.items() if key not in f)
         if not notes and f["async_copy"] and f["waves_per_eu"] < 2 and f["xcd_swizzle"] < 2:

@@ -84,12 +84,21 @@ class FormalGrammar(Grammar):
         """Says whether `name` begins as one of the families does."""
         return self._head.match(name) is not None
 
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
+        """Reads `name` if it begins as one of the families does."""
+        head = self._head.match(name)
+        return None if head is None else self.read_by(self.readers[head.group()], name, context)
+
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         """Reads `name`; a broken one keeps what follows the break as unparsed."""
-        head = self._head.match(name)
-        if head is None:
+        answer = self.read(name, context)
+        if answer is None:
             raise ValueError(f"{self.name} was asked to decode {name[:80]!r}, which it does not accept")
-        return self.readers[head.group()].read(name, self.name)
+        return answer
+
+    def read_by(self, reader: Pattern | OneOf, name: str, context: Context) -> DecodedName:
+        """Reads `name` by the reader that its beginning calls for; a subclass may add to what that answers."""
+        return reader.read(name, self.name)
 
     def format(self, family: str, fields: Mapping[str, FieldValue]) -> str:
         """Writes the name that `fields` describe. Raises ValueError where no form of the family has these fields."""

@@ -57,35 +57,33 @@ def _tag(regex: str) -> Part:
 
 
 _SLOTS = lit("_p") + num("num_slots") + lit("w") + num("wg_per_cu")
-_FORMS = OneOf(
-    _form(
-        opt(_tag(rf"(?!{_MINTERLEAVE}(?![a-z0-9]))(?!gfx)[a-z]\w*?")),
-        opt(lit("_wgpcu") + num("wg_per_cu")),
-        _only_true("direct_only", "_selfload"),
-        _only_true("prefetch_scale", "_scaleprefetch"),
-        _only_true("preload_sf", "_sfpreload"),
-        _only_true("skip_scale_wait", "_ssw"),
-        _only_true("pack_scale_on_demand", "_psod"),
-        _only_true("k1024_lb1", "_k1024lb1"),
-        _only_true("k1024_only", "_k1024"),
-        _only_true("preload_sf_lds", "_preload_sf"),
-    ),
-    _form(
-        opt(_tag(r"(?!gfx)[a-z]\w*?")),
-        opt(lit("_c") + nums(("cluster_m", "cluster_n"))),
-        _SLOTS,
-    ),
-    _form(
-        _tag(_MINTERLEAVE),
-        lit("_wgpcu") + num("wg_per_cu"),
-        _only_true("skip_scale_wait", "_skip_scale_wait"),
-    ),
-    _form(
-        _tag("skfuse"),
-        lit("_n") + num("cluster_n") + lit("s") + num("split_k"),
-        choice("dtype_workspace", {"_wsf32": "fp32", "_wsbf16": "bf16"}),
-        _SLOTS,
-    ),
+_MFMA = _form(
+    opt(_tag(rf"(?!{_MINTERLEAVE}(?![a-z0-9]))(?!gfx)[a-z]\w*?")),
+    opt(lit("_wgpcu") + num("wg_per_cu")),
+    _only_true("direct_only", "_selfload"),
+    _only_true("prefetch_scale", "_scaleprefetch"),
+    _only_true("preload_sf", "_sfpreload"),
+    _only_true("skip_scale_wait", "_ssw"),
+    _only_true("pack_scale_on_demand", "_psod"),
+    _only_true("k1024_lb1", "_k1024lb1"),
+    _only_true("k1024_only", "_k1024"),
+    _only_true("preload_sf_lds", "_preload_sf"),
+)
+_INTERLEAVED = _form(
+    _tag(_MINTERLEAVE),
+    lit("_wgpcu") + num("wg_per_cu"),
+    _only_true("skip_scale_wait", "_skip_scale_wait"),
+)
+_SPLIT_K = _form(
+    opt(_tag(r"(?!gfx)[a-z]\w*?")),
+    opt(lit("_c") + nums(("cluster_m", "cluster_n"))),
+    _SLOTS,
+)
+_FUSED = _form(
+    _tag("skfuse"),
+    lit("_n") + num("cluster_n") + lit("s") + num("split_k"),
+    choice("dtype_workspace", {"_wsf32": "fp32", "_wsbf16": "bf16"}),
+    _SLOTS,
 )
 
 
@@ -95,7 +93,11 @@ class Opus(FormalGrammar):
     name = "opus"
     link = "https://github.com/ROCm/aiter/blob/main/csrc/opus_gemm/opus_gemm_common.py"
     guard = "[a-z0-9]"
-    readers: ClassVar[Mapping[str, Pattern | OneOf]] = {"opus_gemm_": _FORMS, "opus_bmm_": _FORMS}
+    readers: ClassVar[Mapping[str, Pattern | OneOf]] = {
+        "opus_gemm_gfx1250_": OneOf(_SPLIT_K, _FUSED, _MFMA),
+        "opus_gemm_": OneOf(_MFMA, _SPLIT_K, _FUSED),
+        "opus_bmm_": OneOf(_MFMA, _INTERLEAVED),
+    }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
             "block_size", "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "m_warp_tile",

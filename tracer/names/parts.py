@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,8 @@ class Part:
         captures: (key, convert) in group order.
         expected: what stands here, for error messages.
         children: the parts that this one is a plain sequence of; itself alone when it is not.
-        leaves_open: whether a field may come out as NOT_STATED though its text is there.
+        optional: keys that may have no text, because the part that holds them is left out.
+        open_keys: keys that may come out as NOT_STATED.
     """
 
     def __init__(
@@ -43,14 +44,20 @@ class Part:
         write: Callable[[Mapping[str, FieldValue]], str],
         expected: str,
         children: Sequence[Part] = (),
-        leaves_open: bool = False,
+        optional: Iterable[str] = (),
+        open_keys: Iterable[str] = (),
     ) -> None:
         self.children: tuple[Part, ...] = tuple(children) or (self,)
         self.regex = regex
         self.captures = tuple(captures)
         self.write = write
         self.expected = expected
-        self.leaves_open: bool = leaves_open or any(child.leaves_open for child in children)
+        self.optional: frozenset[str] = frozenset(optional).union(
+            *(child.optional for child in self.children if child is not self)
+        )
+        self.open_keys: frozenset[str] = frozenset(open_keys).union(
+            *(child.open_keys for child in self.children if child is not self)
+        )
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -230,7 +237,7 @@ def also(key: str, regex: str, convert: Callable[[str], FieldValue]) -> Part:
 
     `convert` may answer NOT_STATED.
     """
-    return Part(f"(?=({regex}))", ((key, convert),), lambda _: "", f"text ({key})", leaves_open=True)
+    return Part(f"(?=({regex}))", ((key, convert),), lambda _: "", f"text ({key})", open_keys=[key])
 
 
 def table(keys: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Part:
@@ -257,7 +264,7 @@ def table(keys: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Part:
         [(key, column(i)) for i, key in enumerate(keys)],
         write,
         f"one of {', '.join(sorted(rows))} ({', '.join(keys)})",
-        leaves_open=True,
+        open_keys=keys,
     )
 
 
@@ -284,7 +291,14 @@ def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
         return "" if left_out else part.write(fields)
 
     captures: list[tuple[str, Any]] = [(k, convert(k, c)) for k, c in part.captures]
-    return Part(f"(?:{part.regex})?", captures, write, f"{part.expected} or nothing", leaves_open=part.leaves_open)
+    return Part(
+        f"(?:{part.regex})?",
+        captures,
+        write,
+        f"{part.expected} or nothing",
+        optional=keys,
+        open_keys=part.open_keys.union(key for key in keys if key not in stated),
+    )
 
 
 def seq(*parts: Part) -> Part:

@@ -15,7 +15,7 @@ can't drift apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import call
 
 from tracer.model.kernel import DecodedName, FieldValue, Unparsed
@@ -90,6 +90,8 @@ class Pattern:
         self._captured = tuple(key for key, _ in whole.captures)
         self._converts = tuple(convert for _, convert in whole.captures)
         self._nowhere = dict.fromkeys(self.constants, (0, 0))
+        self._optional = tuple((i, key) for i, key in enumerate(self._captured, 1) if key in whole.optional)
+        self._open = tuple(key for key in self._captured if key in whole.open_keys)
 
     def match(self, name: str, grammar: str) -> DecodedName | None:
         """Reads a whole, well-formed name; None when it is not one."""
@@ -100,27 +102,16 @@ class Pattern:
         fields: dict[str, FieldValue] = dict(zip(self._captured, map(call, self._converts, m.groups()), strict=True))
         regs = m.regs
         spans = dict(zip(self._captured, regs[1:], strict=True))
-        if (-1, -1) in regs or self._whole.leaves_open:
-            spans = self._absent_spans(spans)
-            for key in [k for k, v in fields.items() if v is NOT_STATED]:
+        for i, key in self._optional:
+            if regs[i][0] < 0:
+                spans[key] = _place_before(i, regs)
+        for key in self._open:
+            if fields[key] is NOT_STATED:
                 del fields[key], spans[key]
         if self.constants:
             fields.update(self.constants)
             spans.update(self._nowhere)
         return DecodedName(name, name, grammar, self.family, fields, spans)
-
-    @staticmethod
-    def _absent_spans(spans: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-        """Gives an absent part the empty span at the place where it would stand: just after what precedes it."""
-        here = 0
-        result = {}
-        for key, span in spans.items():
-            if span[0] < 0:
-                result[key] = (here, here)
-            else:
-                here = span[1]
-                result[key] = span
-        return result
 
     def read(self, name: str, grammar: str) -> DecodedName:
         """Reads a well-formed name whole, a broken one part by part."""
@@ -169,3 +160,11 @@ class Pattern:
             if fields.get(key, value) != value:
                 raise ValueError(f"{self.family}: {key} is always {value!r}, not {fields[key]!r}")
         return self._whole.write(fields)
+
+
+def _place_before(group: int, regs: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The empty span of a group that matched nothing: just after the group that comes before it."""
+    while group and regs[group][0] < 0:
+        group -= 1
+    end = regs[group][1] if group else 0
+    return end, end

@@ -5,8 +5,6 @@ Adding a grammar: one file beside this one, one entry in GRAMMARS, one folder of
 
 from __future__ import annotations
 
-from functools import cache
-
 import msgspec
 
 from tracer.errors import NameSyntaxError
@@ -22,6 +20,7 @@ from tracer.names.base import NO_CONTEXT, Context, Grammar
 from tracer.names.ck_template import CkTemplate
 from tracer.names.ck_tile_fmha import CkTileFmha
 from tracer.names.ck_tile_template import CkTileTemplate
+from tracer.names.cut import without_the_cut
 from tracer.names.cutlass import Cutlass
 from tracer.names.flydsl import Flydsl
 from tracer.names.flydsl_moe import FlydslMoe
@@ -57,36 +56,42 @@ GRAMMARS: tuple[Grammar, ...] = (
 
 _INDEX_LENGTH = 4
 _BY_NAME = {g.name: g for g in GRAMMARS}
+#: grammars without (long enough) literal beginnings: asked for every name, after those that the beginning points to
+_EVERYWHERE = tuple(g for g in GRAMMARS if not g.prefixes or min(map(len, g.prefixes)) < _INDEX_LENGTH)
 
 
-@cache
-def _candidates(head: str) -> tuple[Grammar, ...]:
-    """The grammars that a name beginning with `head` (its first characters) may belong to, in registry order."""
-    return tuple(
-        g
-        for g in GRAMMARS
-        if not g.prefixes or any(p.startswith(head) if len(head) < len(p) else head.startswith(p) for p in g.prefixes)
-    )
+def _index() -> dict[str, tuple[Grammar, ...]]:
+    """First characters of a name -> the grammars that it may belong to."""
+    heads: dict[str, dict[str, Grammar]] = {}
+    for grammar in GRAMMARS:
+        if grammar not in _EVERYWHERE:
+            for prefix in grammar.prefixes:
+                heads.setdefault(prefix[:_INDEX_LENGTH], {})[grammar.name] = grammar
+    return {head: (*grammars.values(), *_EVERYWHERE) for head, grammars in heads.items()}
+
+
+_BY_HEAD = _index()
 
 
 def grammar_of(name: str) -> Grammar | None:
     """The grammar that claims a clean, demangled name."""
-    for grammar in _candidates(name[:_INDEX_LENGTH]):
+    for grammar in _BY_HEAD.get(name[:_INDEX_LENGTH], _EVERYWHERE):
         if grammar.accepts(name):
             return grammar
     return None
 
 
 def _read(name: str, context: Context) -> DecodedName:
-    grammar = grammar_of(name)
-    if grammar is None:
-        return DecodedName(name, name)
-    try:
-        return grammar.decode(name, context)
-    except NameSyntaxError as error:
-        rest = Unparsed(name[error.start :], error.start, error.expected)
-        note = f"looks like {grammar.name}, but is not a name of it: {error.message}"
-        return DecodedName(name, name, unparsed=(rest,), notes=(note,))
+    for grammar in _BY_HEAD.get(name[:_INDEX_LENGTH], _EVERYWHERE):
+        try:
+            answer = grammar.read(name, context)
+        except NameSyntaxError as error:
+            rest = Unparsed(name[error.start :], error.start, error.expected)
+            note = f"looks like {grammar.name}, but is not a name of it: {error.message}"
+            return DecodedName(name, name, unparsed=(rest,), notes=(note,))
+        if answer is not None:
+            return answer
+    return DecodedName(name, name)
 
 
 def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
@@ -99,6 +104,9 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     Returns:
         The answer; `family` is None for a name that no grammar claims. Never raises for any text.
     """
+    # most names are plain words: neither noise nor mangling to look for
+    if text.isidentifier() and not itanium.is_mangled(text):
+        return _read(text, context)
     cleaned = noise.clean(text)
     name = cleaned.name
     demangle = None
@@ -107,6 +115,8 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     if itanium.is_mangled(name):
         spelled, demangle = itanium.unwrap(name)
     answer = _read(spelled, context)
+    if cleaned.cut and demangle is None:
+        answer = without_the_cut(answer)
     if text == spelled and not notes and demangle is None:
         return answer
     return msgspec.structs.replace(answer, text=text, notes=notes + answer.notes, demangle=demangle)
