@@ -10,7 +10,7 @@ from tracer.names import registry
 @pytest.mark.parametrize(
     ("name", "gone", "kept"),
     [
-        ("a8w8_rowwise_256x128x256x128_32x32_2x4...", {"m_xdl_per_wave", "n_xdl_per_wave"}, {"m_per_xdl", "a_bits"}),
+        ("a8w8_rowwise_256x128x256x128_32x32_2x4...", {"n_xdl_per_wave"}, {"m_xdl_per_wave", "a_bits"}),
         ("moe_cktile2stages_gemm2_256x128x128x128_1x4_16x16x128_4perCU_per_1x32...",
          {"quant_type", "has_bias", "mul_routed_weight"}, {"block_per_cu", "stage"}),
         ("_softmax_kernel_online_BLOCK_SIZE_25\u2026", {"constexprs"}, {"base_name"}),
