@@ -29,7 +29,8 @@ class FrameNode(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         frame: the frame; None for a stand-in.
-        merged: further frames of the same layer, each called by the one before, shown on the same line.
+        merged: further frames of the same layer, each called by the one before, shown on the same line; for a stand-in
+            of outer callers, those callers.
         children: shown calls.
         folded: for a stand-in: how many frames stand behind it; folded_by names the filters that hid them.
         boundaries: the JIT boundary calls made directly in it.
@@ -76,6 +77,19 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     unit: str | None = None
 
 
+class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Two ways to know a kernel that state different things.
+
+    Attributes:
+        resolved: what the library's rules choose; observed: what was seen to run.
+        fields: key -> (resolved, observed), where both state it.
+    """
+
+    resolved: str
+    observed: str
+    fields: dict[str, tuple[str, str]] = {}
+
+
 class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     """One launch with what is known about its kernel.
 
@@ -84,11 +98,12 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
         kind: what sort of source it comes from.
         decoded: its kernel's name, read; instance_decoded: its instance's name, read.
         fields: the fields of the instance's name (the kernel's, where there is no instance), in the name's order.
+        beside: what the source states of the instance and its name does not print; `stated` is empty.
         view: the common GEMM view, or None.
-        hops: the chain that ends in it.
+        hops: the chain that ends in it; the first `frame_hops` of them are the frames of its path.
         dispatch: the library's choice behind it, or None.
         implications: what the fields imply for this shape.
-        disagreement: where two ways to know something differ, a sentence for the top of the page; else None.
+        disagreement: where the resolved instance and the observed kernel differ, or None.
     """
 
     launch: Launch
@@ -96,11 +111,13 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     decoded: DecodedName | None = None
     instance_decoded: DecodedName | None = None
     fields: tuple[FieldRow, ...] = ()
+    beside: tuple[FieldRow, ...] = ()
     view: GemmView | None = None
     hops: tuple[Hop, ...] = ()
+    frame_hops: int = 0
     dispatch: Dispatch | None = None
     implications: tuple[Implication, ...] = ()
-    disagreement: str | None = None
+    disagreement: Disagreement | None = None
 
 
 class Path(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,13 +127,15 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
         title: the function that the sub-flow is about.
         tree: its frames, as shown.
         kernels: the launches that it ends in; empty when none was seen or resolved.
-        hops: the chain as far as it is known, for a path without a kernel.
+        hops: the chain of its kernels, each shared beginning once; for a path without a kernel, as far as it is known.
+        dispatches: the library's choices on the way, with their tuned-config look-ups.
     """
 
     title: str
     tree: tuple[FrameNode, ...]
     hops: tuple[Hop, ...] = ()
     kernels: tuple[KernelReport, ...] = ()
+    dispatches: tuple[Dispatch, ...] = ()
 
 
 class NoteLevel(enum.StrEnum):

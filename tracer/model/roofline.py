@@ -107,10 +107,11 @@ class Implication(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: "waves_per_block", "grid", "tiles_per_cu", "padding_waste", "lds_bytes", ...
-        value: the figure; unit: its unit, or None.
+        value: the figure; unit: its unit ("waves", "B", "%", ...), or None.
         formula: with the numbers put in.
-        source: where the rule comes from.
+        source: where the rule comes from: a reference, or a key of the language files.
         evidence: resolved when every input is known, inferred otherwise.
+        note_key: key of the page's language files for one more sentence, which note_values fill; or None.
     """
 
     key: str
@@ -119,7 +120,8 @@ class Implication(msgspec.Struct, frozen=True, kw_only=True):
     formula: str
     source: str
     evidence: Evidence = Evidence.RESOLVED
-    note: str | None = None
+    note_key: str | None = None
+    note_values: dict[str, str | int | float] = {}
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):

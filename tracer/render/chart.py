@@ -5,11 +5,13 @@ Only the left edge is drawn, so that wide (Chinese) characters cannot push a fra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from tracer.model.report import KernelReport, Report
+from tracer.model.evidence import Evidence
+from tracer.model.report import KernelReport, Path, Report
 from tracer.model.source import Hop, Layer
-from tracer.render.filters import dims, place_text
+from tracer.render.filters import dims, microseconds, place_text
+from tracer.render.names import display_name
 
 #: key of a language file, values -> text
 Label = Callable[..., str]
@@ -17,38 +19,54 @@ Label = Callable[..., str]
 
 def _call(report: Report) -> str:
     shape = ", ".join(f"{name}={extent}" for name, extent in report.record.call.shape.items())
-    return f"{report.record.call.op}({shape})"
+    return f"{report.record.call.op}({shape})" if shape else report.record.call.op
 
 
-def _hop_lines(hop: Hop, label: Label) -> Iterator[str]:
+def _hop_line(hop: Hop, label: Label) -> str:
     where = f"   {place_text(hop.source)}" if hop.source else ""
-    yield f"[{label(f'layer.{hop.layer}')}] {hop.name}{where}   ({label(f'evidence.{hop.evidence}')})"
+    return f"[{label(f'layer.{hop.layer}')}] {hop.name}{where}   ({label(f'evidence.{hop.evidence}')})"
 
 
-def _grouped(hops: tuple[Hop, ...]) -> list[Hop]:
-    """The hops of a chain with neighbouring JIT frames told once: the list above the chart has every frame."""
+def _told(hops: Sequence[Hop], shared: int) -> list[Hop]:
+    """The hops of a chain behind the first `shared`, neighbouring JIT frames told once, without the kernel itself."""
     kept: list[Hop] = []
-    for hop in hops:
+    for hop in hops[shared:]:
+        if hop.layer in (Layer.INSTANCE, Layer.KERNEL) and hop.evidence is not Evidence.UNRESOLVED:
+            continue
         machinery = hop.layer in (Layer.JIT, Layer.REGISTERED_OP)
-        if machinery and kept and kept[-1].layer == hop.layer:
+        if machinery and kept and kept[-1].layer is hop.layer:
             kept[-1] = hop
             continue
         kept.append(hop)
     return kept
 
 
-def _kernel_lines(kernel: KernelReport, label: Label) -> Iterator[str]:
+def _kernel_lines(kernel: KernelReport, label: Label) -> list[str]:
     launch = kernel.launch
-    name = launch.instance or launch.kernel or "?"
-    yield f"{label(f'kernel.kind.{kernel.kind}')} ↓"
-    yield name
+    lines = [f"{label(f'kernel.kind.{kernel.kind}')} ↓", display_name(kernel)]
     facts = [f"grid {dims(launch.grid)}" if launch.grid else "", f"block {dims(launch.block)}" if launch.block else ""]
     if launch.resources.lds_bytes is not None:
-        facts.append(f"LDS {launch.resources.lds_bytes} B")
+        facts.append(f"{label('kernel.lds')} {launch.resources.lds_bytes} B")
     if launch.duration_us is not None:
-        facts.append(f"{launch.duration_us:.3g} µs")
+        facts.append(microseconds(launch.duration_us))
     if any(facts):
-        yield "   ".join(fact for fact in facts if fact)
+        lines.append("   ".join(fact for fact in facts if fact))
+    return lines
+
+
+def _steps(path: Path, label: Label) -> Iterator[list[str]]:
+    """The steps of a path, each with its lines; what two kernels share is told once."""
+    if not path.kernels:
+        yield from ([_hop_line(hop, label)] for hop in _told(path.hops, 0))
+        return
+    before: tuple[Hop, ...] = ()
+    for kernel in path.kernels:
+        shared = 0
+        while shared < min(len(before), len(kernel.hops)) and before[shared] == kernel.hops[shared]:
+            shared += 1
+        yield from ([_hop_line(hop, label)] for hop in _told(kernel.hops, shared))
+        yield _kernel_lines(kernel, label)
+        before = kernel.hops
 
 
 def flow_chart(report: Report, label: Label) -> str:
@@ -58,14 +76,6 @@ def flow_chart(report: Report, label: Label) -> str:
         last = number == len(report.paths)
         lines += ["│", f"{'└' if last else '├'}─ {label('path.heading', number=number)} {path.title}"]
         edge = "   " if last else "│  "
-        hops = _grouped(path.hops)
-        for hop in hops:
-            if hop.layer in (Layer.INSTANCE, Layer.KERNEL) and path.kernels and hop.evidence != "unresolved":
-                continue
-            lines += [f"{edge}  │"]
-            lines += [f"{edge}  ▼ {line}" for line in _hop_lines(hop, label)]
-        for kernel in path.kernels:
-            lines.append(f"{edge}  │")
-            for i, line in enumerate(_kernel_lines(kernel, label)):
-                lines.append(f"{edge}  {'▼' if i == 0 else ' '} {line}")
+        for step in _steps(path, label):
+            lines += [f"{edge}  │", f"{edge}  ▼ {step[0]}", *(f"{edge}    {line}" for line in step[1:])]
     return "\n".join(lines)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
 from tracer.model.capture import BoundaryCall, Frame
 from tracer.model.report import FrameNode, KernelReport, Path, Report
 from tracer.model.source import Hop, Layer
-from tracer.render.filters import code, markdown, named_place
+from tracer.render.filters import code, named_place
 from tracer.render.languages import Words
 from tracer.resolve.layers import pybind_function
 
@@ -57,13 +57,23 @@ class FrameList:
         self.out = _List()
 
     def text(self) -> Markup:
-        """The whole list."""
+        """The whole list; the outer callers of an imported path come first, closed."""
+        outer = self.outer_callers()
         for node in self.path.tree:
             self.node(node, 0, None)
         if not self.path.tree:
             for kernel in self.path.kernels:
                 self.kernel(kernel, 0)
-        return Markup("\n".join(self.out.lines))
+        return Markup("\n".join([*outer, *self.out.lines]))
+
+    def outer_callers(self) -> list[str]:
+        """A closed block with the callers that stand outside what is shown."""
+        frames = [f for node in self.path.tree if node.frame is None for f in node.merged]
+        if not frames:
+            return []
+        lines = [f'??? note "{self.words("frame.outer", n=len(frames))}"']
+        lines += [f"    {number}. {_frame_text(frame)}" for number, frame in enumerate(frames, start=1)]
+        return [*lines, ""]
 
     def node(self, node: FrameNode, depth: int, caller: Frame | None) -> None:
         """One frame, what it calls, and where it leaves Python."""
@@ -84,7 +94,7 @@ class FrameList:
 
     def aside(self, node: FrameNode, depth: int) -> None:
         """A stand-in for folded frames, or boundary calls that no shown frame makes."""
-        if node.folded:
+        if node.folded and not node.merged:
             names = ", ".join(self.words(f"filter.{name}") for name in node.folded_by)
             self.out.item(depth, f"*{self.words('frame.folded', n=node.folded, names=Markup(names))}*{{ .kt-folded }}")
         self.leaves(node, depth)
@@ -113,33 +123,23 @@ class FrameList:
                     self.hop(hop, depth + 1)
 
     def kernel(self, kernel: KernelReport, depth: int) -> None:
-        """The hops from the boundary to the kernel."""
-        hops = [hop for hop in kernel.hops if hop.layer not in _IN_FRAMES]
-        if kernel.launch.boundary is None:
-            hops = [hop for hop in kernel.hops if hop.layer not in (Layer.PYTHON, Layer.JIT)]
+        """What lies between the last frame and the kernel."""
+        hops = [hop for hop in kernel.hops[kernel.frame_hops :] if not (hop.layer is Layer.JIT and self.by_boundary)]
         tail = [hop for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
-        for hop in hops:
-            if hop not in tail:
-                self.hop(hop, depth)
-                depth += 1
-        for hop in tail:
-            self.hop(hop, depth, prefix=f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if hop is tail[-1] else "")
+        for hop in [hop for hop in hops if hop not in tail] + tail:
+            last = bool(tail) and hop is tail[-1]
+            prefix = f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if last else ""
+            self.hop(hop, depth, prefix=prefix)
             depth += 1
 
     def hop(self, hop: Hop, depth: int, prefix: str = "") -> None:
         """One hop that is no Python frame."""
-        parts: list[str] = [self.words(f"layer.{hop.layer}"), markdown(hop.note) if hop.note else ""]
+        parts: list[str] = [self.words(f"layer.{hop.layer}"), self.words.phrase(hop.note) if hop.note else ""]
         badge = evidence_badge(self.words, hop.evidence)
-        reason = f" {self.reason(hop)}" if hop.reason else ""
+        reason = f" {self.words.reason(hop.reason)}" if hop.reason else ""
         self.out.item(depth, f"{prefix}{named_place(hop.name, hop.source)}{_comment(parts)} {badge}{reason}")
         for candidate in hop.candidates:
             self.out.item(depth + 1, f"{self.words('hop.candidate')} {code(candidate)}")
-
-    def reason(self, hop: Hop) -> Markup:
-        """Why a hop is no better known: documented reasons in the page's language, others as they stand."""
-        assert hop.reason is not None
-        key = f"tuned.reason.{hop.reason}"
-        return self.words(key) if self.words.has(key) else markdown(hop.reason)
 
 
 def _frame_evidence(path: Path) -> str:
@@ -156,3 +156,13 @@ def _frame_hops(path: Path) -> Iterator[Hop]:
 def frame_list(path: Path, report: Report, words: Words) -> Markup:
     """The nested list of a path as Markdown."""
     return FrameList(path, report, words).text()
+
+
+def entry_list(entry: Sequence[FrameNode], words: Words) -> Markup:
+    """The frames that all paths share, each below its caller."""
+    out = _List()
+    for depth, node in enumerate(entry):
+        if node.frame is not None:
+            frames = " → ".join(_frame_text(frame) for frame in (node.frame, *node.merged))
+            out.item(depth, f"{frames} {evidence_badge(words, 'observed')}")
+    return Markup("\n".join(out.lines))

@@ -5,6 +5,7 @@ A language is a TOML file of keys and texts beside the templates; English stands
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
 from functools import cache
@@ -50,11 +51,38 @@ def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-class Words:
-    """The words of one language."""
+@cache
+def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """English sentences that stand in records and reports, as patterns, with their translation."""
+    path = templates_folder() / "languages" / f"{language}.phrases.toml"
+    if not path.is_file():
+        return ()
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple((_pattern(entry["en"]), entry["text"]) for entry in table["phrase"])
 
-    def __init__(self, language: str) -> None:
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """A sentence with `{names}` as a pattern that finds what stands for them."""
+    parts = [
+        re.escape(literal) + (f"(?P<{name}>.+?)" if name else "")
+        for literal, name, _, _ in string.Formatter().parse(text)
+    ]
+    return re.compile("".join(parts), re.DOTALL)
+
+
+#: each vendor's words for the same things, which every text may use
+VENDOR_WORDS = {
+    "AMD": {"cu": "CU", "lds": "LDS", "wave": "wave", "vendor": "AMD"},
+    "NVIDIA": {"cu": "SM", "lds": "shared memory", "wave": "warp", "vendor": "NVIDIA"},
+}
+
+
+class Words:
+    """The words of one language, with one vendor's terms."""
+
+    def __init__(self, language: str, vendor: str = "AMD") -> None:
         self.language = language
+        self._terms = {k: markdown(v) for k, v in VENDOR_WORDS[vendor].items()}
         self._texts = load_texts(language)
         self._fallback = load_texts(FALLBACK)
 
@@ -67,7 +95,7 @@ class Words:
         text = self._texts.get(key) or self._fallback.get(key)
         if text is None:
             raise RenderError(f"no language file has the text {key!r}", hint="add it to templates/languages/en.toml")
-        escaped = {k: v if isinstance(v, Markup) else markdown(str(v)) for k, v in values.items()}
+        escaped = self._terms | {k: v if isinstance(v, Markup) else markdown(str(v)) for k, v in values.items()}
         try:
             return Markup(text.format(**escaped))
         except KeyError as error:
@@ -85,9 +113,30 @@ class Words:
         """A note of a report."""
         return self(note.text_key, **note.values)
 
+    def reason(self, text: str) -> Markup:
+        """Why something is no better known: documented reasons in the page's language, others as they stand."""
+        key = f"tuned.reason.{text}"
+        return self(key) if self.has(key) else self.phrase(text)
+
+    def phrase(self, text: str) -> Markup:
+        """A sentence that was written in English elsewhere, in the page's language where it has one for it."""
+        for pattern, translated in _phrases(self.language):
+            found = pattern.fullmatch(text)
+            if found is not None:
+                return Markup(translated.format(**{k: markdown(v) for k, v in found.groupdict().items()}))
+        return markdown(text)
+
+    def cite(self, source: str) -> Markup:
+        """Where a rule comes from: a key of the language files or a reference as it stands."""
+        return self(source) if self.has(source) else markdown(source)
+
     def meaning(self, row: FieldRow) -> Markup:
         """What a decoded field means: in the page's language where it has the words, else in the glossary's English."""
         key = f"meaning.{row.key}"
         if self.own(key):
             return self(key)
         return markdown(row.meaning or "–")
+
+    def step(self, kind: str) -> Markup:
+        """The name of a step in a kernel's core flow."""
+        return Markup("**{}**").format(self(f"step.{kind}") if self.has(f"step.{kind}") else markdown(kind))

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tracer.model.report import Report
+from tracer.render.names import display_name
 from tracer.render.pages import page_folder, page_name, page_title, shape_text
 
 
@@ -55,9 +56,9 @@ def entry_of(report: Report) -> Entry:
         sort_key=tuple(record.call.shape.values()),
         mode=record.mode,
         target=target,
-        kernels=tuple(dict.fromkeys(k.launch.instance or k.launch.kernel or "?" for k in kernels)),
+        kernels=tuple(dict.fromkeys(display_name(k) for k in kernels)),
         bound=report.roofline.bound if report.roofline else None,
-        tuned=tuple(str(k.dispatch.tuned.status) for k in kernels if k.dispatch and k.dispatch.tuned),
+        tuned=tuple(str(d.tuned.status) for path in report.paths for d in path.dispatches if d.tuned),
     )
 
 

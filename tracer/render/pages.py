@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from functools import cache
 
+import jinja2
 import msgspec
+from markupsafe import Markup
 
 from tracer.model.capture import CaptureRecord
-from tracer.model.report import Path, Report
-from tracer.model.source import TunedLookup
+from tracer.model.report import Report
+from tracer.render import rows
 from tracer.render.chart import flow_chart
 from tracer.render.environment import environment
-from tracer.render.frames import frame_list
+from tracer.render.filters import code
+from tracer.render.frames import entry_list, frame_list
 from tracer.render.languages import Words
-from tracer.render.names import coloured_name
+from tracer.render.names import coloured_name, display_name
 from tracer.render.plot import roofline_svg
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -50,7 +53,7 @@ def page_name(record: CaptureRecord) -> str:
             [target.arch, target.compute_units, target.device],
             record.mode,
             [[tree.name, tree.version, tree.commit, tree.layout] for tree in record.environment.trees],
-            [record.origin.file, record.origin.sha256] if record.origin else None,
+            [record.origin.file, record.origin.sha256, call.command] if record.origin else None,
             [[launch.kernel, launch.start_ns] for launch in record.launches] if record.origin else None,
         ],
         order="deterministic",
@@ -76,14 +79,43 @@ def page_title(record: CaptureRecord) -> str:
     return " ".join(part for part in (shape or record.call.op, f"{target}{units}".strip(), str(record.mode)) if part)
 
 
-def tuned_lookups(paths: Sequence[Path]) -> list[tuple[str, TunedLookup]]:
-    """Every look-up in a tuned config, with the title of its path."""
-    return [
-        (path.title, kernel.dispatch.tuned)
-        for path in paths
-        for kernel in path.kernels
-        if kernel.dispatch and kernel.dispatch.tuned
-    ]
+def summary(report: Report, words: Words) -> Markup:
+    """One sentence: what was called, for what, and where it ended."""
+    record = report.record
+    kernels = [kernel for path in report.paths for kernel in path.kernels]
+    shape = shape_text(record)
+    called = code(f"{report.title}({shape})" if shape else report.title)
+    target = record.target.device or record.target.arch or record.target.device_name or "?"
+    if not kernels:
+        return words("summary.none", call=called, target=target)
+    name = code(display_name(kernels[0]))
+    if len(kernels) == 1:
+        return words("summary.one", call=called, target=target, kernel=name)
+    return words("summary.many", call=called, target=target, n=len(kernels), paths=len(report.paths))
+
+
+def vendor_of(report: Report) -> str:
+    """Whose words the page uses: NVIDIA's for its targets, else AMD's."""
+    return "NVIDIA" if (report.record.target.arch or "").startswith("sm_") else "AMD"
+
+
+@cache
+def page_environment() -> jinja2.Environment:
+    """The environment of pages: the common one, with the filters that lay out parts of a report."""
+    env = environment().overlay()
+    env.filters.update(
+        frame_list=frame_list,
+        entry_list=entry_list,
+        coloured_name=coloured_name,
+        display_name=display_name,
+        tuned_lookups=rows.tuned_lookups,
+        csv_table=rows.csv_table,
+        registers=rows.registers,
+        launch_options=rows.launch_options,
+        versions=rows.versions,
+        indented=rows.indented,
+    )
+    return env
 
 
 def render_page(report: Report, language: str) -> str:
@@ -99,19 +131,22 @@ def render_page(report: Report, language: str) -> str:
     Raises:
         RenderError: a template and the report do not fit together (a bug of ktrace).
     """
-    words = Words(language)
-    env = environment()
-    env.filters.update(frame_list=frame_list, coloured_name=coloured_name, tuned_lookups=tuned_lookups)
-    template = env.get_template("page.md.jinja")
+    words = Words(language, vendor_of(report))
     plot = roofline_svg(report.roofline, lambda key: str(words(key))) if report.roofline else None
-    text = template.render(
-        report=report,
-        record=report.record,
-        t=words,
-        title=page_title(report.record),
-        shape=shape_text(report.record),
-        chart=flow_chart(report, lambda key, **values: _plain(words(key, **values))),
-        plot=plot,
+    text = (
+        page_environment()
+        .get_template("page.md.jinja")
+        .render(
+            report=report,
+            record=report.record,
+            t=words,
+            title=page_title(report.record),
+            summary=summary(report, words),
+            shape=shape_text(report.record),
+            stored=f"{page_name(report.record)}.json",
+            chart=flow_chart(report, lambda key, **values: _plain(words(key, **values))),
+            plot=plot,
+        )
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 

@@ -11,9 +11,14 @@ from collections.abc import Callable
 from tracer.model.capture import Frame
 from tracer.resolve.layers import recognise
 
-_FUNCTOOLS = ("functools.py", "contextlib.py", "_collections_abc.py", "collections/__init__.py", "os.py", "re.py")
-_IMPORT = ("importlib/", "zipimport.py", "<frozen importlib")
-_TYPING = ("inspect.py", "typing.py", "enum.py", "dataclasses.py", "copy.py", "abc.py", "types.py")
+#: files of the standard library that traces name without saying whose they are
+_STANDARD = frozenset({
+    "abc.py", "_collections_abc.py", "codecs.py", "contextlib.py", "copy.py", "dataclasses.py", "enum.py",
+    "functools.py", "glob.py", "inspect.py", "numbers.py", "os.py", "pathlib.py", "queue.py", "random.py", "re.py",
+    "selectors.py", "socket.py", "subprocess.py", "tempfile.py", "threading.py", "traceback.py", "types.py",
+    "typing.py", "warnings.py", "weakref.py",
+})  # fmt: skip
+_STANDARD_PACKAGES = ("asyncio/", "collections/", "concurrent/", "importlib/", "json/", "logging/", "multiprocessing/")
 
 
 def _file(frame: Frame) -> str:
@@ -25,26 +30,19 @@ def _tree(frame: Frame) -> str | None:
 
 
 def _stands_in(frame: Frame, package: str) -> bool:
-    """Whether the frame's code belongs to a package: by its tree, its module, or its file's path."""
-    if _tree(frame) == package or (frame.module or "").split(".")[0] == package:
-        return True
-    path = "/" + _file(frame)
-    return f"/{package}/" in path and (_tree(frame) in (None, package))
-
-
-def _is_library_file(frame: Frame, names: tuple[str, ...]) -> bool:
-    """Whether the file is one of the standard library's: never one of a tree that we know otherwise."""
-    file = _file(frame)
-    if _tree(frame) not in (None, "python", "stdlib"):
-        return False
-    return any(
-        file == n or file.endswith("/" + n) or (n.endswith("/") and n in file) or file.startswith(n) for n in names
-    )
+    """Whether the frame's code belongs to a package: by its tree, else its module, else its file's path."""
+    tree = _tree(frame)
+    if tree is not None:
+        return tree == package
+    if frame.module is not None:
+        return frame.module.split(".")[0] == package
+    return f"/{package}/" in "/" + _file(frame)
 
 
 def is_logging(frame: Frame) -> bool:
-    """Frames of the logging package."""
-    return (frame.module or "").split(".")[0] == "logging" or "/logging/" in "/" + _file(frame)
+    """Frames that write a log: the logging package and a library's own wrapper of it."""
+    file = "/" + _file(frame)
+    return (frame.module or "").split(".")[0] == "logging" or "/logging/" in file or file.endswith("/logger.py")
 
 
 def is_pandas(frame: Frame) -> bool:
@@ -62,19 +60,17 @@ def is_triton_internal(frame: Frame) -> bool:
     return _stands_in(frame, "triton")
 
 
-def is_functools(frame: Frame) -> bool:
-    """Frames of functools, contextlib and other glue of the standard library."""
-    return _is_library_file(frame, _FUNCTOOLS)
+def is_standard_library(frame: Frame) -> bool:
+    """Frames of Python's standard library: functools, contextlib, inspect, pathlib, the import system, ..."""
+    if _tree(frame) is not None:
+        return _tree(frame) == "python"
+    file = _file(frame)
+    return file in _STANDARD or file.startswith(_STANDARD_PACKAGES) or file.startswith("<frozen ")
 
 
-def is_import(frame: Frame) -> bool:
-    """Frames of Python's import system."""
-    return (frame.module or "").split(".")[0] == "importlib" or _is_library_file(frame, _IMPORT)
-
-
-def is_introspection(frame: Frame) -> bool:
-    """Frames of inspect, typing, enum and their like: signatures being checked."""
-    return _is_library_file(frame, _TYPING)
+def is_generated(frame: Frame) -> bool:
+    """Frames of code made at run time, which stands in no file (`<string>`)."""
+    return _file(frame) in ("<string>", "<stdin>", "<eval_with_key>")
 
 
 def is_ktrace(frame: Frame) -> bool:
@@ -99,9 +95,8 @@ FILTERS: tuple[tuple[str, Callable[[Frame], bool]], ...] = (
     ("pandas", is_pandas),
     ("torch", is_torch_internal),
     ("triton", is_triton_internal),
-    ("import", is_import),
-    ("functools", is_functools),
-    ("introspection", is_introspection),
+    ("stdlib", is_standard_library),
+    ("generated", is_generated),
     ("builtin", is_builtin),
     ("anonymous", is_anonymous),
 )

@@ -28,6 +28,11 @@ def _frame_hops(spine: tuple[FrameNode, ...], evidence: Evidence, reason: str | 
     return hops
 
 
+def count_frames(spine: tuple[FrameNode, ...]) -> int:
+    """How many hops the frames of a spine make."""
+    return sum(1 + len(node.merged) for node in spine if node.frame is not None)
+
+
 def tuned_hop(tuned: TunedLookup) -> Hop:
     """The hop of a look-up in the tuned configs."""
     row = tuned.row

@@ -14,6 +14,9 @@ from tracer.model.capture import BoundaryCall
 from tracer.model.report import FrameNode, JitLayer
 from tracer.resolve.tree import is_host_function, leads_to_kernel
 
+#: name under which a page counts the outermost frames of an imported path
+OUTER = "outer"
+
 
 class SubFlow(msgspec.Struct, frozen=True, kw_only=True):
     """A sub-flow before its kernels are reported on.
@@ -119,14 +122,35 @@ def split(nodes: tuple[FrameNode, ...], launched: frozenset[int]) -> tuple[tuple
     return shared, tuple(flows)
 
 
+#: frames of an imported path's own Python that are shown above its innermost layers; the rest are outer callers
+SHOWN_CALLERS = 6
+
+
+def _outer(spine: tuple[FrameNode, ...]) -> tuple[tuple[FrameNode, ...], tuple[FrameNode, ...]]:
+    """Parts a spine into outer callers and what is shown."""
+    plain = [i for i, node in enumerate(spine) if node.layer is None]
+    if len(plain) <= SHOWN_CALLERS + 1:
+        return (), spine
+    cut = plain[-SHOWN_CALLERS]
+    return spine[:cut], spine[cut:]
+
+
+def _stand_in(outer: tuple[FrameNode, ...]) -> tuple[FrameNode, ...]:
+    frames = tuple(f for node in outer if node.frame is not None for f in (node.frame, *node.merged))
+    return (FrameNode(frame=None, merged=frames, folded=len(frames), folded_by=(OUTER,)),) if frames else ()
+
+
 def one_path_a_launch(nodes: tuple[FrameNode, ...], launched: frozenset[int]) -> tuple[SubFlow, ...]:
-    """A sub-flow for every end, each showing only the frames on the way to it."""
+    """A sub-flow for every end, each showing only the innermost frames on the way to it, outer callers as one line."""
     flows = []
     for end in _ends(nodes, launched):
         tree: tuple[FrameNode, ...] = ()
-        for depth, node in enumerate(reversed(end.spine)):
+        outer, shown = _outer(end.spine)
+        for depth, node in enumerate(reversed(shown)):
             boundaries = node.boundaries if depth == 0 else ()
             launches = (end.launch,) if depth == 0 and end.launch is not None else ()
             tree = (msgspec.structs.replace(node, children=tree, boundaries=boundaries, launches=launches),)
-        flows.append(SubFlow(title=title_of(tuple(reversed(end.spine)), "?"), tree=tree, spines=(end,)))
+        flows.append(
+            SubFlow(title=title_of(tuple(reversed(end.spine)), "?"), tree=(*_stand_in(outer), *tree), spines=(end,))
+        )
     return tuple(flows)

@@ -20,7 +20,8 @@ NO_KERNEL = "no_kernel"
 #: at most this many calls that lead to no kernel are shown in one frame
 SHOWN_SIDE_CALLS = 6
 
-_GUARD = frozenset({JitLayer.TORCH_GUARD, JitLayer.TORCH_OPS})
+#: layers that torch's dispatcher weaves together; a profiler names its C++ side as built-in functions
+_GUARD = frozenset({JitLayer.TORCH_GUARD, JitLayer.TORCH_OPS, JitLayer.BUILTIN})
 
 
 class _Part:
@@ -68,6 +69,14 @@ def _same_line(a: FrameNode, b: FrameNode) -> bool:
     return a.layer is not None and (a.layer == b.layer or {a.layer, b.layer} <= _GUARD)
 
 
+def _strongest(a: JitLayer | None, b: JitLayer | None) -> JitLayer | None:
+    """The layer that names a line on which two stand."""
+    for layer in (JitLayer.TORCH_GUARD, JitLayer.TORCH_OPS):
+        if layer in (a, b):
+            return layer
+    return a
+
+
 def _merge(node: FrameNode) -> FrameNode:
     """Puts a node and its only call on one line when both belong to one layer."""
     if node.boundaries or node.launches:
@@ -85,7 +94,7 @@ def _merge(node: FrameNode) -> FrameNode:
     return msgspec.structs.replace(
         inner,
         frame=node.frame,
-        layer=JitLayer.TORCH_GUARD if {node.layer, inner.layer} & {JitLayer.TORCH_GUARD} else node.layer,
+        layer=_strongest(node.layer, inner.layer),
         merged=(*node.merged, inner.frame, *inner.merged),
         children=(*(c for c in inner.children if c.frame is not None), *_stand_in(+folded)),
     )

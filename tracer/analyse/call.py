@@ -1,0 +1,129 @@
+"""What a record says of its call as a whole: its work, its device, the times known of it, and each kernel's tiling.
+
+A record and its paths in; the roofline, the subjects of `implications` and the advice out. Pure.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tracer.analyse.implications import Subject
+from tracer.analyse.pattern import advise
+from tracer.analyse.roofline import Time, analyse_roofline, best_timing
+from tracer.analyse.tiles import Problem, Tile, Tiling, cut
+from tracer.devices.base import Device
+from tracer.devices.registry import all_devices, default_device
+from tracer.model.capture import CaptureRecord, Target
+from tracer.model.evidence import Evidence, Mode
+from tracer.model.report import KernelReport
+from tracer.model.roofline import Advice, RooflinePoint, Work
+from tracer.names.vocabulary import fold_dtype
+from tracer.ops.registry import OPS
+
+
+class KnownDevice(msgspec.Struct, frozen=True):
+    """A device and how it is known that it is this one."""
+
+    device: Device
+    evidence: Evidence
+
+
+def device_of(target: Target) -> KnownDevice | None:
+    """The device of a target: the one it names, else the default of its architecture and CU count, `assumed`."""
+    if target.device is not None:
+        found = next((d for d in all_devices() if d.key.lower() == target.device.lower()), None)
+        return KnownDevice(found, target.device_evidence) if found else None
+    if target.arch is None or target.compute_units is None:
+        return None
+    assumed = default_device(target.arch, target.compute_units)
+    return KnownDevice(assumed, Evidence.ASSUMED) if assumed else None
+
+
+def work_of(record: CaptureRecord) -> Work | None:
+    """The work of the call, where its op is one that ktrace has formulas for."""
+    op = next((op for op in OPS if op.name == record.call.op), None)
+    if op is None or set(record.call.shape) != {dim.name for dim in op.dims}:
+        return None
+    options = {**{option.name: option.default for option in op.options}, **record.call.options}
+    return op.work({dim.name: record.call.shape[dim.name] for dim in op.dims}, options)
+
+
+def measured_time(record: CaptureRecord) -> Time | None:
+    """The time to hold against the roof: a timing of the record, or the sum of a trace's kernel durations."""
+    best = best_timing(record.timings)
+    if best is not None or record.mode is not Mode.IMPORTED:
+        return best
+    durations = [launch.duration_us for launch in record.launches]
+    known = [us for us in durations if us is not None]
+    return Time(us=sum(known), how="trace") if known and len(known) == len(durations) else None
+
+
+def quoted_time(kernels: tuple[KernelReport, ...]) -> Time | None:
+    """The tuner's own time, when the call is one kernel and the row that chose it states one."""
+    if len(kernels) != 1 or kernels[0].dispatch is None or kernels[0].dispatch.tuned is None:
+        return None
+    recorded = kernels[0].dispatch.tuned.recorded_us
+    return Time(us=recorded, how="tuner") if recorded else None
+
+
+def roofline_of(
+    record: CaptureRecord, work: Work, known: KnownDevice, kernels: tuple[KernelReport, ...]
+) -> RooflinePoint:
+    """The roofline of the whole call."""
+    return analyse_roofline(
+        work,
+        known.device,
+        device_evidence=known.evidence,
+        compute_units=record.target.compute_units,
+        measured=measured_time(record),
+        quoted=quoted_time(kernels),
+    )
+
+
+def problem_of(record: CaptureRecord) -> Problem | None:
+    """The call's extents as a GEMM, where its shape names M, N and K."""
+    shape = record.call.shape
+    if not {"M", "N", "K"} <= set(shape):
+        return None
+    return Problem(m=shape["M"], n=shape["N"], k=shape["K"], batch=shape.get("B", 1))
+
+
+def tiling_of(record: CaptureRecord, kernel: KernelReport) -> Tiling | None:
+    """The call's shape cut into a kernel's tiles; None for a kernel that is no GEMM, or whose tile is not known."""
+    view, problem = kernel.view, problem_of(record)
+    if view is None or problem is None or not view.tile_m or not view.tile_n or not view.tile_k:
+        return None
+    tile = Tile(m=view.tile_m, n=view.tile_n, k=view.tile_k, split_k=view.split_k or 1)
+    return cut(problem, tile)
+
+
+def subject_of(record: CaptureRecord, kernel: KernelReport, known: KnownDevice | None, work: Work | None) -> Subject:
+    """Everything that `implications` may ask about a kernel."""
+    best = kernel.instance_decoded if kernel.instance_decoded and kernel.instance_decoded.known else kernel.decoded
+    dtype = kernel.view.dtype_a if kernel.view else None
+    if dtype is None and kernel.view is not None and work is not None:
+        dtype = work.compute_dtype
+    return Subject(
+        arch=record.target.arch,
+        device=known.device if known else None,
+        compute_units=record.target.compute_units,
+        family=best.family if best else None,
+        fields=best.fields if best else {},
+        beside=kernel.dispatch.not_in_name if kernel.dispatch else {},
+        view=kernel.view,
+        dtype=fold_dtype(dtype) if dtype else None,
+        tiling=tiling_of(record, kernel),
+        launch=kernel.launch,
+        agprs_included=record.mode is not Mode.IMPORTED,
+    )
+
+
+def advice_of(
+    record: CaptureRecord, point: RooflinePoint | None, kernels: tuple[KernelReport, ...]
+) -> tuple[Advice, ...]:
+    """The patterns of the call, judged by its first kernel whose tile is known."""
+    if point is None:
+        return ()
+    tilings = (tiling_of(record, kernel) for kernel in kernels)
+    first = next((tiling for tiling in tilings if tiling is not None), None)
+    return advise(point, first, record.target.compute_units)

@@ -1,0 +1,87 @@
+"""What kind of trouble a shape has: its tiling, a roofline and a device's CUs in, advice with its numbers out.
+
+Judged from the number of tiles against the number of CUs where the tile is known. Several patterns can hold at once;
+the one that matters most comes first.
+"""
+
+from __future__ import annotations
+
+from tracer.analyse.tiles import Tiling
+from tracer.model.roofline import Advice, Bound, RooflinePoint, ShapePattern
+
+Values = dict[str, str | int | float]
+
+#: what a launch costs whatever it does, in µs: a rule of thumb for graph-replayed kernels on MI300-class parts
+FIXED_US = 6.0
+#: a split of K should leave each block at least this many main-loop steps
+STEPS_A_SPLIT = 4
+
+
+def _short_of_k(tiling: Tiling, units: int) -> Advice | None:
+    """Too few output tiles for the CUs, with K long enough to be shared among several blocks."""
+    if tiling.blocks >= units or tiling.k_steps is None:
+        return None
+    n, tile_n = tiling.problem.n, tiling.tile.n
+    if n < tile_n:
+        return None  # so little output that adding up the parts costs more than they save
+    split = min(units // tiling.blocks, tiling.k_steps // STEPS_A_SPLIT)
+    if split < 2:
+        return None
+    values: Values = {
+        "blocks": tiling.blocks,
+        "units": units,
+        "steps": tiling.k_steps,
+        "split": split,
+        "after": tiling.blocks * split,
+    }
+    return Advice(pattern=ShapePattern.SHORT_OF_K_PARALLELISM, text_key="advice.short_of_k", values=values)
+
+
+def _launch(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> Advice | None:
+    """So little work that the fixed cost of a launch outweighs it."""
+    if point.floor_us is None or point.floor_us >= FIXED_US:
+        return None
+    if tiling is not None and units and tiling.rounds(units) > 1:
+        return None
+    values: Values = {"floor": round(point.floor_us, 2), "fixed": FIXED_US}
+    return Advice(pattern=ShapePattern.LAUNCH_BOUND, text_key="advice.launch", values=values)
+
+
+def _roof(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> Advice:
+    """Which roof the call stands under."""
+    busy = tiling is not None and units is not None and tiling.blocks >= units
+    if point.bound is Bound.MEMORY:
+        key = "advice.memory_busy" if busy else "advice.memory"
+        values: Values = {"intensity": round(point.work.arithmetic_intensity, 1)}
+        if busy and tiling and units:
+            values |= {"blocks": tiling.blocks, "units": units}
+        return Advice(pattern=ShapePattern.MEMORY_BOUND, text_key=key, values=values)
+    if point.bound is Bound.COMPUTE:
+        values = {"intensity": round(point.work.arithmetic_intensity, 1)}
+        if tiling is not None and units is not None:
+            waste = round(100 * (1 - tiling.wave_efficiency(units)), 1)
+            values |= {"blocks": tiling.blocks, "units": units, "rounds": tiling.rounds(units), "waste": waste}
+            return Advice(pattern=ShapePattern.COMPUTE_BOUND, text_key="advice.compute_tiles", values=values)
+        return Advice(pattern=ShapePattern.COMPUTE_BOUND, text_key="advice.compute", values=values)
+    return Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.unknown")
+
+
+def advise(point: RooflinePoint, tiling: Tiling | None, compute_units: int | None) -> tuple[Advice, ...]:
+    """The patterns that hold for a call.
+
+    Args:
+        point: where it stands under the roof.
+        tiling: the shape cut into the kernel's tiles, or None when the tile is not known.
+        compute_units: CUs (SMs) in use, or None.
+
+    Returns:
+        Advice, the most pressing first. Without a tile it is judged from the roofline alone and says so.
+    """
+    found = []
+    if tiling is not None and compute_units:
+        found.append(_short_of_k(tiling, compute_units))
+    found.append(_launch(point, tiling, compute_units))
+    found.append(_roof(point, tiling, compute_units))
+    if tiling is None:
+        found.append(Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.no_tile"))
+    return tuple(advice for advice in found if advice is not None)

@@ -1,0 +1,95 @@
+"""Facts laid out as rows: parts of a report in, the cells of a table out. Nothing is decided here, only ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+
+from tracer.model.capture import Environment, Launch
+from tracer.model.report import Path
+from tracer.model.source import CsvRow, TunedLookup
+from tracer.render.languages import Words
+
+
+class TableRow(msgspec.Struct, frozen=True):
+    """A row of a tuned CSV: what it is to the look-up, where it stands, its cells."""
+
+    role: Markup
+    place: str
+    cells: tuple[str, ...]
+
+
+class CsvTable(msgspec.Struct, frozen=True):
+    """Rows of a tuned CSV under the columns that they have."""
+
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+def tuned_lookups(paths: Sequence[Path]) -> list[tuple[str, TunedLookup]]:
+    """Every look-up in a tuned config, with the title of its path."""
+    return [(path.title, d.tuned) for path in paths for d in path.dispatches if d.tuned is not None]
+
+
+def csv_table(tuned: TunedLookup, words: Words) -> CsvTable:
+    """The rows that a look-up hit, lost, kept or came near, in that order."""
+    found: list[tuple[str, CsvRow]] = []
+    for role, row in (("row", tuned.row), ("lost_row", tuned.lost_row), ("kept_row", tuned.kept_row)):
+        if row is not None:
+            found.append((role, row))
+    found += [("nearest", row) for row in tuned.nearest]
+    columns = tuple(dict.fromkeys(column for _, row in found for column in row.values))
+    rows = tuple(
+        TableRow(words(f"tuned.{role}"), f"{row.file}:{row.line}", tuple(row.values.get(c, "") for c in columns))
+        for role, row in found
+    )
+    return CsvTable(columns, rows)
+
+
+def registers(launch: Launch, words: Words) -> Markup:
+    """The registers of a kernel on one line; empty when none are known."""
+    res = launch.resources
+    named = (
+        ("VGPR", res.vgprs),
+        ("AGPR", res.agprs),
+        ("SGPR", res.sgprs),
+        (words("kernel.registers"), res.registers),
+        (words("kernel.vgpr_spills"), res.vgpr_spills),
+        (words("kernel.scratch"), res.scratch_bytes),
+    )
+    return Markup(", ").join(Markup("{} {}").format(name, value) for name, value in named if value is not None)
+
+
+def launch_options(launch: Launch) -> list[tuple[str, Any]]:
+    """The launch options of a compiled kernel, those that people tune first."""
+    compiled = launch.compiled
+    if compiled is None:
+        return []
+    first: list[tuple[str, Any]] = [("num_warps", compiled.num_warps), ("num_stages", compiled.num_stages)]
+    rest = [(key, value) for key, value in compiled.options.items() if key not in ("num_warps", "num_stages")]
+    return [(key, value) for key, value in first + rest if value is not None]
+
+
+def versions(environment: Environment) -> list[tuple[str, str]]:
+    """The versions that are known beside the source trees."""
+    trees = {tree.name for tree in environment.trees}
+    named = (
+        ("Python", environment.python if "python" not in trees else None),
+        ("torch", environment.torch if "torch" not in trees else None),
+        ("Triton", environment.triton if "triton" not in trees else None),
+        ("ROCm", environment.rocm),
+        ("CUDA", environment.cuda),
+        ("driver", environment.driver),
+        ("platform", environment.platform),
+    )
+    return [(name, value) for name, value in named if value is not None]
+
+
+def indented(text: Markup, spaces: int) -> Markup:
+    """A block of Markdown put inside another: every line but the first (and empty ones) moved right."""
+    pad = " " * spaces
+    first, *rest = str(text).split("\n")
+    return Markup("\n".join([first, *(pad + line if line else line for line in rest)]))

@@ -1,0 +1,86 @@
+"""What is known of one launch's kernel: launch, dispatch and chain in, decoded names and fields out."""
+
+from __future__ import annotations
+
+from tracer.model.capture import CaptureRecord, Launch
+from tracer.model.kernel import DecodedName
+from tracer.model.report import FieldRow, KernelKind, KernelReport
+from tracer.model.source import Dispatch, Hop
+from tracer.names import registry
+from tracer.names.base import Context
+from tracer.names.vocabulary import SHARED
+
+_GLOSSARY = {grammar.name: grammar.keys for grammar in registry.GRAMMARS}
+
+
+def kind_of(record: CaptureRecord, launch: Launch, decoded: DecodedName | None) -> KernelKind:
+    """What sort of source a kernel comes from, by how it was made, its family, and the target."""
+    family = (decoded.family if decoded else None) or ""
+    if launch.compiled is not None or "triton" in family:
+        return KernelKind.TRITON
+    if family.startswith("aiter_asm"):
+        return KernelKind.ASSEMBLY
+    arch = record.target.arch or ""
+    if arch.startswith("gfx"):
+        return KernelKind.HIP
+    return KernelKind.CUDA if arch.startswith("sm_") else KernelKind.UNKNOWN
+
+
+def field_rows(decoded: DecodedName) -> tuple[FieldRow, ...]:
+    """Every field that a name states, with its place in the text and its glossary entry, in the name's order."""
+    glossary = _GLOSSARY.get(decoded.grammar or "", {})
+    rows = []
+    for key, value in decoded.fields.items():
+        start, end = decoded.spans[key]
+        entry = glossary.get(key)
+        rows.append(
+            FieldRow(
+                key=key,
+                value=value,
+                stated=decoded.spelled[start:end],
+                start=start,
+                end=end,
+                meaning=entry.meaning if entry else None,
+                unit=entry.unit if entry else None,
+            )
+        )
+    return tuple(rows)
+
+
+def beside_rows(dispatch: Dispatch, decoded: DecodedName | None) -> tuple[FieldRow, ...]:
+    """What only the source states of an instance, with the glossary's meaning of each key."""
+    own = _GLOSSARY.get((decoded.grammar if decoded else None) or "", {})
+    rows = []
+    for key, value in dispatch.not_in_name.items():
+        entry = own.get(key) or SHARED.get(key)
+        meaning, unit = (entry.meaning, entry.unit) if entry else (None, None)
+        rows.append(FieldRow(key=key, value=value, stated="", start=0, end=0, meaning=meaning, unit=unit))
+    return tuple(rows)
+
+
+def kernel_report(
+    record: CaptureRecord,
+    launch: Launch,
+    dispatch: Dispatch | None,
+    hops: tuple[Hop, ...],
+    frame_hops: int,
+) -> KernelReport:
+    """Decodes the names of a launch and gathers what the library's dispatch says of it."""
+    keys = launch.compiled.keys if launch.compiled else None
+    context = Context(target=record.target.arch, constexpr_keys=keys)
+    decoded = registry.decode(launch.kernel, context) if launch.kernel else None
+    instance_name = launch.instance or (dispatch.instance if dispatch else None)
+    instance = registry.decode(instance_name, context) if instance_name else None
+    best = instance if instance and instance.known else decoded
+    return KernelReport(
+        launch=launch,
+        kind=kind_of(record, launch, decoded),
+        decoded=decoded,
+        instance_decoded=instance,
+        fields=field_rows(best) if best else (),
+        beside=beside_rows(dispatch, best) if dispatch else (),
+        view=registry.view(best) if best and best.known else None,
+        hops=hops,
+        frame_hops=frame_hops,
+        dispatch=dispatch,
+    )
