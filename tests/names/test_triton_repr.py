@@ -109,3 +109,14 @@ def test_none_and_text_are_no_tile() -> None:
     answer = registry.decode("_my_kernel_BLOCK_SIZE_M_NONE_BLOCK_SIZE_N_32_BLOCK_SIZE_K_64")
     assert "m_per_block" not in answer.fields
     assert answer.fields["n_per_block"] == 32
+
+
+def test_every_declared_kernel_is_found_and_read_by_its_own_keys() -> None:
+    for base, lists in declared_keys().items():
+        for keys in lists:
+            name = base + "".join(f"_{key}_8" for key in keys)
+            answer = registry.decode(name)
+            assert answer.fields["base_name"] == base
+            assert tuple(answer.fields["constexprs"]) == tuple(dict.fromkeys(keys))
+            assert not answer.notes
+            assert registry.format_name(answer) == name

@@ -24,8 +24,10 @@ from tracer.names.triton_keys import declared_keys
 from tracer.names.vocabulary import pick
 
 _FAMILY = "aiter_triton_repr"
-#: an integer, several joined by underscores, or a symbol in capitals
-_VALUE = r"(?:-?[0-9][A-Z0-9.]*?(?:_-?[0-9.]+)*?|[A-Z][A-Z0-9._]*?)"
+#: an integer (most are), several joined by underscores, or a symbol in capitals
+_VALUE = r"(?:[0-9]++(?=_[A-Za-z]|\Z)|-?[0-9][A-Z0-9.]*?(?:_-?[0-9.]+)*?|[A-Z][A-Z0-9._]*?)"
+#: known kernels are looked up by the first characters of the name
+_HEAD = 8
 #: longer texts are no kernel names, and looking for keys in them would be slow
 _LONGEST = 4096
 #: field <- the first of these keys that the name prints with an integer
@@ -84,16 +86,13 @@ def _repeating(base: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     return {distinct: keys for keys in lists if len(distinct := tuple(dict.fromkeys(keys))) < len(keys)}
 
 
-def _bases(name: str) -> list[int]:
-    """Lengths of the known base names that `name` begins with, longest first."""
-    table = declared_keys()
-    found = []
-    end = name.find("_", 1)
-    while 0 < end <= 96:
-        if name[:end] in table:
-            found.append(end)
-        end = name.find("_", end + 1)
-    return found[::-1]
+@cache
+def _by_head() -> Mapping[str, tuple[tuple[str, int, tuple[tuple[str, ...], ...]], ...]]:
+    """First characters -> (base name with its underscore, its length, its key lists), longest base name first."""
+    heads: dict[str, list[tuple[str, int, tuple[tuple[str, ...], ...]]]] = {}
+    for base, lists in declared_keys().items():
+        heads.setdefault(base[:_HEAD], []).append((f"{base}_", len(base), lists))
+    return {head: tuple(sorted(rows, key=lambda row: -row[1])) for head, rows in heads.items()}
 
 
 class TritonRepr(Grammar):
@@ -111,13 +110,20 @@ class TritonRepr(Grammar):
 
     def accepts(self, name: str) -> bool:
         """Says whether `name` is a known kernel with one of its first keys, or shows at least two known pairs."""
-        if len(name) > _LONGEST or not (name.isidentifier() or name.replace("-", "_").replace(".", "_").isidentifier()):
+        if not _possible(name):
             return False
-        table = declared_keys()
-        for end in _bases(name):
-            if any(name.startswith(f"_{keys[0]}_", end) for keys in table[name[:end]]):
+        for base, end, lists in _by_head().get(name[:_HEAD], ()):
+            if name.startswith(base) and any(name.startswith(f"{keys[0]}_", end + 1) for keys in lists):
                 return True
         return looks_like_pairs(name)
+
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
+        """Reads a known kernel by its declaration at once; asks `accepts` for every other name."""
+        if not context.constexpr_keys and _possible(name):
+            answer = _declared(name)
+            if answer is not None:
+                return answer
+        return super().read(name, context)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         """Reads `name` by the keys that `context` gives, by the table, or by guess."""
@@ -125,22 +131,14 @@ class TritonRepr(Grammar):
             pairs = guess(name, None, context.constexpr_keys)
             if pairs is not None and not pairs.rest:
                 return _answer(name, pairs, ())
-        table = declared_keys()
-        bases = _bases(name)
-        for end in bases:
-            for keys in table[name[:end]]:
-                m = _suffix(keys).fullmatch(name, end)
-                if m is not None:
-                    return _answer(name, Pairs(end, keys, m.groups(), m.regs[1:]), ())
-        pairs = guess(name, bases[0] if bases else None)
+        answer = _declared(name)
+        if answer is not None:
+            return answer
+        known = [end for base, end, _ in _by_head().get(name[:_HEAD], ()) if name.startswith(base)]
+        pairs = guess(name, known[0] if known else None)
         if pairs is None or pairs.keys in _repeating(name[: pairs.base_end]):
-            raise NameSyntaxError(
-                name,
-                bases[0] if bases else 0,
-                len(name),
-                "no reading fits",
-                expected="the keys that the kernel declares",
-            )
+            expected = "the keys that the kernel declares"
+            raise NameSyntaxError(name, known[0] if known else 0, len(name), "no reading fits", expected=expected)
         return _answer(name, pairs, (_GUESS_NOTE,))
 
     def format(self, family: str, fields: Mapping[str, FieldValue]) -> str:
@@ -168,6 +166,22 @@ class TritonRepr(Grammar):
             split_k=f.get("split_k"),
             stages=f.get("num_stages"),
         )
+
+
+def _possible(name: str) -> bool:
+    """Whether `name` is a word, or one with a negative or fractional number, and no longer than kernel names are."""
+    return len(name) <= _LONGEST and (name.isidentifier() or name.replace("-", "_").replace(".", "_").isidentifier())
+
+
+def _declared(name: str) -> DecodedName | None:
+    """Reads `name` by the declaration of a known kernel; None when no declaration fits."""
+    for base, end, lists in _by_head().get(name[:_HEAD], ()):
+        if name.startswith(base):
+            for keys in lists:
+                m = _suffix(keys).fullmatch(name, end)
+                if m is not None:
+                    return _answer(name, Pairs(end, keys, m.groups(), m.regs[1:]), ())
+    return None
 
 
 @cache
