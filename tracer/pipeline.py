@@ -20,7 +20,7 @@ from tracer.model.roofline import Work
 from tracer.model.source import Dispatch, Hop
 from tracer.resolve.compare import disagreement
 from tracer.resolve.hops import build_hops, count_frames
-from tracer.resolve.kernels import kernel_report
+from tracer.resolve.kernels import kernel_report, short_name
 from tracer.resolve.paths import End, SubFlow, one_path_a_launch, split
 from tracer.resolve.tree import build_tree
 
@@ -55,8 +55,7 @@ def _sub_flows(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[SubF
     launches = {launch.id: launch for launch in record.launches}
     for launch_id in loose:
         launch = launches[launch_id]
-        title = launch.instance or launch.kernel or record.call.op
-        flows = (*flows, SubFlow(title=title, tree=(), spines=(End(spine=(), launch=launch_id),)))
+        flows = (*flows, SubFlow(title=short_name(launch), tree=(), spines=(End(spine=(), launch=launch_id),)))
     return entry, flows
 
 

@@ -94,6 +94,7 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     """One launch with what is known about its kernel.
 
     Attributes:
+        name: what a page calls the kernel: its instance, else its name without C++ parameters.
         launch: the launch.
         kind: what sort of source it comes from.
         decoded: its kernel's name, read; instance_decoded: its instance's name, read.
@@ -106,6 +107,7 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
         disagreement: where the resolved instance and the observed kernel differ, or None.
     """
 
+    name: str
     launch: Launch
     kind: KernelKind = KernelKind.UNKNOWN
     decoded: DecodedName | None = None

@@ -11,7 +11,6 @@ from tracer.model.evidence import Evidence
 from tracer.model.report import KernelReport, Path, Report
 from tracer.model.source import Hop, Layer
 from tracer.render.filters import dims, microseconds, place_text
-from tracer.render.names import display_name
 
 #: key of a language file, values -> text
 Label = Callable[..., str]
@@ -43,7 +42,7 @@ def _told(hops: Sequence[Hop], shared: int) -> list[Hop]:
 
 def _kernel_lines(kernel: KernelReport, label: Label) -> list[str]:
     launch = kernel.launch
-    lines = [f"{label(f'kernel.kind.{kernel.kind}')} ↓", display_name(kernel)]
+    lines = [f"{label(f'kernel.kind.{kernel.kind}')} ↓", kernel.name]
     facts = [f"grid {dims(launch.grid)}" if launch.grid else "", f"block {dims(launch.block)}" if launch.block else ""]
     if launch.resources.lds_bytes is not None:
         facts.append(f"{label('kernel.lds')} {launch.resources.lds_bytes} B")

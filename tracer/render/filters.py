@@ -147,8 +147,18 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value * 100:.3g} %" if value < 10 else f"{value * 100:,.0f} %"
 
 
+def shortened(text: str, most: int = 72) -> str:
+    """A long name with its middle left out, for tables and menus."""
+    if len(text) <= most:
+        return text
+    tail = most // 4
+    return f"{text[: most - tail - 1]}…{text[-tail:]}"
+
+
 def field_value(value: Any) -> str:
     """A decoded value as a person writes it: lists joined by x, true and false in words."""
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -177,5 +187,6 @@ FILTERS: dict[str, Any] = {
     "rate": rate,
     "percent": percent,
     "value": field_value,
+    "shortened": shortened,
     "dims": dims,
 }

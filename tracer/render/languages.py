@@ -61,6 +61,15 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((_pattern(entry["en"]), entry["text"]) for entry in table["phrase"])
 
 
+@cache
+def _meanings(language: str) -> dict[str, str]:
+    """What decoded fields mean, for a language other than the glossary's English: key -> text."""
+    path = templates_folder() / "languages" / f"{language}.meanings.toml"
+    if not path.is_file():
+        return {}
+    return {str(key): str(text) for key, text in tomllib.loads(path.read_text(encoding="utf-8")).items()}
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     """A sentence with `{names}` as a pattern that finds what stands for them."""
     parts = [
@@ -105,10 +114,6 @@ class Words:
         """Whether the language (or English) has a text for `key`."""
         return key in self._texts or key in self._fallback
 
-    def own(self, key: str) -> bool:
-        """Whether the language itself has a text for `key`."""
-        return key in self._texts
-
     def note(self, note: Note) -> Markup:
         """A note of a report."""
         return self(note.text_key, **note.values)
@@ -132,10 +137,8 @@ class Words:
 
     def meaning(self, row: FieldRow) -> Markup:
         """What a decoded field means: in the page's language where it has the words, else in the glossary's English."""
-        key = f"meaning.{row.key}"
-        if self.own(key):
-            return self(key)
-        return markdown(row.meaning or "–")
+        own = _meanings(self.language).get(row.key)
+        return Markup(own) if own else markdown(row.meaning or "–")
 
     def step(self, kind: str) -> Markup:
         """The name of a step in a kernel's core flow."""

@@ -8,44 +8,22 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from tracer.model.kernel import DecodedName
-from tracer.model.report import FieldRow, KernelReport
+from tracer.model.report import FieldRow
 from tracer.render.filters import field_value, html_text
 
 #: how many colours the style sheet has for the groups of a name
 COLOURS = 8
 
 
-#: a longer demangled name is shown without its template arguments
-LONGEST_NAME = 110
-
-
-def display_name(kernel: KernelReport) -> str:
-    """What a page calls a kernel: its instance, else its name, demangled and without parameters."""
-    if kernel.launch.instance:
-        return kernel.launch.instance
-    decoded, seen = kernel.decoded, kernel.launch.kernel or "?"
-    if decoded is None or decoded.demangle != "ok":
-        return seen if len(seen) <= 4 * LONGEST_NAME else seen[: 4 * LONGEST_NAME] + "…"
-    name = _without_parameters(decoded.spelled).removeprefix("void ")
-    if len(name) > LONGEST_NAME and "<" in name:
-        name = name[: name.index("<")] + "<…>"
-    return name
-
-
-def _without_parameters(signature: str) -> str:
-    """A demangled function without its list of parameters."""
-    if not signature.endswith(")"):
-        return signature
-    depth = 0
-    for at in range(len(signature) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(signature[at], 0)
-        if depth == 0:
-            return signature[:at]
-    return signature
+def _is_frame(row: FieldRow, rows: Sequence[FieldRow]) -> bool:
+    """Whether a row's text holds several others': Triton's whole list of constants is no group of its own."""
+    inside = [r for r in rows if r is not row and row.start <= r.start < r.end <= row.end]
+    return len({(r.start, r.end) for r in inside}) > 1
 
 
 def _pieces(text: str, rows: Sequence[FieldRow]) -> list[tuple[int, int, list[FieldRow]]]:
     """Cuts a name at the ends of its spans; each piece carries the innermost rows that state it."""
+    rows = [row for row in rows if not _is_frame(row, rows)]
     cuts = sorted({0, len(text), *(r.start for r in rows), *(r.end for r in rows)})
     pieces = []
     for start, end in pairwise(cuts):

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tracer.model.report import Report
-from tracer.render.names import display_name
+from tracer.render.filters import field_value, shortened
 from tracer.render.pages import page_folder, page_name, page_title, shape_text
 
 
@@ -22,6 +22,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         folder, name: where the page lies: `<folder>/<name>.md`; the record is `<name>.json`.
         title: for menus.
         op, shape, mode, target: of the call; sort_key orders shapes by number.
+        detail: options and configuration, shortened.
         kernels: instances or kernels that it ends in.
         bound: "memory", "compute", "unknown", or None when there is no roofline.
         tuned: statuses of the tuned-config look-ups.
@@ -33,6 +34,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     op: str
     shape: str
     sort_key: tuple[int, ...] = ()
+    detail: str = ""
     mode: str
     target: str
     kernels: tuple[str, ...] = ()
@@ -54,9 +56,10 @@ def entry_of(report: Report) -> Entry:
         op=record.call.op,
         shape=shape_text(record),
         sort_key=tuple(record.call.shape.values()),
+        detail=shortened(field_value({**record.call.options, **(record.call.config or {})})),
         mode=record.mode,
         target=target,
-        kernels=tuple(dict.fromkeys(display_name(k) for k in kernels)),
+        kernels=tuple(dict.fromkeys(k.name for k in kernels)),
         bound=report.roofline.bound if report.roofline else None,
         tuned=tuple(str(d.tuned.status) for path in report.paths for d in path.dispatches if d.tuned),
     )

@@ -21,7 +21,7 @@ from tracer.render.environment import environment
 from tracer.render.filters import code
 from tracer.render.frames import entry_list, frame_list
 from tracer.render.languages import Words
-from tracer.render.names import coloured_name, display_name
+from tracer.render.names import coloured_name
 from tracer.render.plot import roofline_svg
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -30,6 +30,11 @@ _LONGEST_SLUG = 96
 
 def _safe(text: str) -> str:
     return _UNSAFE.sub("-", text).strip("-.")
+
+
+def _digest(value: object) -> str:
+    """Hexadecimal digits that stand for a value, whatever the order of its mappings."""
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()
 
 
 def page_folder(record: CaptureRecord) -> str:
@@ -44,7 +49,7 @@ def page_name(record: CaptureRecord) -> str:
     shape, options, configuration, target, device, mode, library versions, trace) follow.
     """
     call, target = record.call, record.target
-    identity = msgspec.json.encode(
+    digest = _digest(
         [
             call.op,
             call.shape,
@@ -55,10 +60,8 @@ def page_name(record: CaptureRecord) -> str:
             [[tree.name, tree.version, tree.commit, tree.layout] for tree in record.environment.trees],
             [record.origin.file, record.origin.sha256, call.command] if record.origin else None,
             [[launch.kernel, launch.start_ns] for launch in record.launches] if record.origin else None,
-        ],
-        order="deterministic",
-    )
-    digest = hashlib.sha256(identity).hexdigest()[:8]
+        ]
+    )[:8]
     shape = "x".join(str(extent) for extent in call.shape.values())
     units = f"{target.compute_units}cu" if target.compute_units else None
     parts = [shape, *call.options.values(), target.arch, units, str(record.mode)]
@@ -76,7 +79,9 @@ def page_title(record: CaptureRecord) -> str:
     target = record.target.arch or record.target.device_name or ""
     units = f" {record.target.compute_units} CU" if record.target.compute_units and target.startswith("gfx") else ""
     shape = "x".join(str(extent) for extent in record.call.shape.values())
-    return " ".join(part for part in (shape or record.call.op, f"{target}{units}".strip(), str(record.mode)) if part)
+    config = f"config {_digest(record.call.config)[:4]}" if record.call.config else ""
+    parts = (shape or record.call.op, f"{target}{units}".strip(), str(record.mode), config)
+    return " ".join(part for part in parts if part)
 
 
 def summary(report: Report, words: Words) -> Markup:
@@ -88,7 +93,7 @@ def summary(report: Report, words: Words) -> Markup:
     target = record.target.device or record.target.arch or record.target.device_name or "?"
     if not kernels:
         return words("summary.none", call=called, target=target)
-    name = code(display_name(kernels[0]))
+    name = code(kernels[0].name)
     if len(kernels) == 1:
         return words("summary.one", call=called, target=target, kernel=name)
     return words("summary.many", call=called, target=target, n=len(kernels), paths=len(report.paths))
@@ -107,7 +112,6 @@ def page_environment() -> jinja2.Environment:
         frame_list=frame_list,
         entry_list=entry_list,
         coloured_name=coloured_name,
-        display_name=display_name,
         tuned_lookups=rows.tuned_lookups,
         csv_table=rows.csv_table,
         registers=rows.registers,

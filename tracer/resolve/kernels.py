@@ -26,6 +26,40 @@ def kind_of(record: CaptureRecord, launch: Launch, decoded: DecodedName | None) 
     return KernelKind.CUDA if arch.startswith("sm_") else KernelKind.UNKNOWN
 
 
+#: a longer C++ name is shown without its template arguments
+LONGEST_NAME = 110
+
+
+def short_name(launch: Launch, decoded: DecodedName | None = None) -> str:
+    """What a page calls a kernel: its instance, else its name, cut where it is a C++ signature.
+
+    The result and the parameters go, and the template arguments where the name would be long.
+    """
+    if launch.instance:
+        return launch.instance
+    name = launch.kernel or "?"
+    if decoded is not None and decoded.demangle == "ok":
+        name = decoded.spelled
+    if not name.startswith("void ") and "::" not in name:
+        return name
+    name = _without_parameters(name).removeprefix("void ")
+    if len(name) > LONGEST_NAME and "<" in name:
+        name = name[: name.index("<")] + "<…>"
+    return name
+
+
+def _without_parameters(signature: str) -> str:
+    """A demangled function without its list of parameters."""
+    if not signature.endswith(")"):
+        return signature
+    depth = 0
+    for at in range(len(signature) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(signature[at], 0)
+        if depth == 0:
+            return signature[:at]
+    return signature
+
+
 def field_rows(decoded: DecodedName) -> tuple[FieldRow, ...]:
     """Every field that a name states, with its place in the text and its glossary entry, in the name's order."""
     glossary = _GLOSSARY.get(decoded.grammar or "", {})
@@ -73,6 +107,7 @@ def kernel_report(
     instance = registry.decode(instance_name, context) if instance_name else None
     best = instance if instance and instance.known else decoded
     return KernelReport(
+        name=short_name(launch, decoded),
         launch=launch,
         kind=kind_of(record, launch, decoded),
         decoded=decoded,
