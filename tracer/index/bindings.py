@@ -79,7 +79,9 @@ def bound_definitions(scope: Scope, binding: Binding) -> list[Place]:
         return [binding.entry]
     found = scope.definitions(binding.target)
     if len(found) > 1:
-        declared = {p.function.parameters for p in scope.declarations(binding.target) if p.file not in {f.file for f in found}}
+        declared = {
+            p.function.parameters for p in scope.declarations(binding.target) if p.file not in {f.file for f in found}
+        }
         found = [p for p in found if p.function.parameters in declared] or found
     return found or scope.generated(binding.target)
 

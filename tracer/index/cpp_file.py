@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 #: changes whenever the facts below mean something else; part of the cache's key
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 
 #: calls whose arguments are kept: they name kernels, bindings or code objects
 _KEEP_ARGUMENTS = re.compile(
@@ -36,6 +36,7 @@ _QUERY = """
 (namespace_definition) @namespace
 (class_specifier body: (_)) @class
 (struct_specifier body: (_)) @class
+(union_specifier body: (_)) @class
 (enum_specifier body: (_)) @enum
 (alias_declaration) @alias
 (template_function) @reference
@@ -375,7 +376,9 @@ class _Reader:
                 i -= 1
             return i if i >= 0 else len(bodies)
 
-        noted = {(name, line) for name, _, line, at in self.prepared.macro_uses if self.data.startswith(name.encode(), at)}
+        noted = {
+            (name, line) for name, _, line, at in self.prepared.macro_uses if self.data.startswith(name.encode(), at)
+        }
         for node in self.found.get("call", ()):
             i = owner(node.start_byte)
             if i < len(bodies) and (bodies[i][2].device or bodies[i][2].kernel):

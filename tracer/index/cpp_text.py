@@ -235,7 +235,9 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, last] if last or parts else []
 
 
-def prepare(source: str, macros: Mapping[str, Macro] | None = None, attributes: Mapping[str, Macro] | None = None) -> Prepared:
+def prepare(
+    source: str, macros: Mapping[str, Macro] | None = None, attributes: Mapping[str, Macro] | None = None
+) -> Prepared:
     """Prepares one source text (see the module's docstring).
 
     Args:

@@ -75,7 +75,15 @@ def read_script(data: bytes) -> ScriptFacts:
     includes = dict.fromkeys(re.findall(r'#\s*include\s*"([^"\n]+)"', text))
     capitals = sorted(set(re.findall(r"\b[A-Z][A-Z0-9_]{7,}\{?", text)))
     names = sorted(set(re.findall(r"[\w{}.]*\w\.(?:h|hpp|cuh|cu|cpp)\b", text)))
-    return ScriptFacts(tuple(functions), tuple(types), tuple(_imports(tree)), tuple(names), tuple(includes), tuple(capitals), tuple(sorted(words)))
+    return ScriptFacts(
+        tuple(functions),
+        tuple(types),
+        tuple(_imports(tree)),
+        tuple(names),
+        tuple(includes),
+        tuple(capitals),
+        tuple(sorted(words)),
+    )
 
 
 def _imports(tree: ast.Module) -> list[str]:

@@ -116,7 +116,7 @@ class _Search:
             task = self.queue.pop(0)
             self.reached.append(task.place)
             self._visit(task)
-        objects = dict.fromkeys(name for place in self.reached for name in _objects(place))
+        objects = dict.fromkeys(name for place in self.reached for name in self._objects(place))
         return LaunchSearch(
             tuple(self.found.values()), len(self.reached), tuple(self.open), tuple(self.reached), tuple(objects)
         )
@@ -174,10 +174,18 @@ class _Search:
             self._launch(task, "hip", site.line, kernel, site.configuration, _kernel_name(kernel))
         if HOLE in function.name or function.kind == "fragment" or task.place.file in self.scope.scripts:
             self._script(task)
-        asm = any(_ASM_CLASS.search(c.name) or _ASM_CLASS.search(c.template) or _ASM_CLASS.search(c.text) for c in function.calls)
+        asm = any(
+            _ASM_CLASS.search(c.name) or _ASM_CLASS.search(c.template) or _ASM_CLASS.search(c.text)
+            for c in function.calls
+        )
         invoker = any(c.name == "MakeInvoker" for c in function.calls)
         for call in function.calls:
             self._call(task, call, asm, invoker)
+
+    def _local(self, place: Place, name: str) -> bool:
+        """Whether a function's own text makes a struct or a lambda of that name."""
+        made = rf"\b(?:struct|class)\s+{re.escape(name)}\b|\b{re.escape(name)}\s*=\s*\["
+        return bool(re.search(made, self.scope.body(place)))
 
     def _script(self, task: _Task, file: str = "") -> None:
         """A generator's template was reached: the other pieces of the same script belong to what it writes.
@@ -242,7 +250,7 @@ class _Search:
         if name.isupper():
             for script in self.scope.writers(name):
                 self._script(task, script)
-        elif call.arguments >= 0 and not self.scope.external(call):
+        elif call.arguments >= 0 and not self.scope.external(call) and not self._local(task.place, leaf):
             self.open[name] = None
 
     def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str, asm: bool, invoker: bool) -> bool:
@@ -266,7 +274,7 @@ class _Search:
         if leaf == "launch_kernel" and call.receiver:
             owner = self._owner(task, call.receiver)
             if _ASM_CLASS.match(owner) if owner is not None else asm:
-                self._launch(task, "asm", call.line, "; ".join(_objects(task.place)) or call.receiver)
+                self._launch(task, "asm", call.line, "; ".join(self._objects(task.place)) or call.receiver)
                 return True
         if _LIBRARY.match(name) and call.arguments >= 0:
             self._launch(task, "library", call.line, name)
@@ -275,6 +283,11 @@ class _Search:
             self._launch(task, "memory", call.line, leaf)
             return True
         return False
+
+    def _objects(self, place: Place) -> list[str]:
+        """The code objects and configuration tables that a function's own text names."""
+        body = self.scope.body(place)
+        return list(dict.fromkeys([*_OBJECT.findall(body), *re.findall(r"\bcfg_\w+", body)]))
 
     def _device_op(self, task: _Task) -> str:
         """The CK device op that a launching template is instantiated with, as the caller's text names it."""
@@ -382,14 +395,3 @@ def _kernel_name(kernel: str) -> str:
     """The name of a kernel expression, without template arguments."""
     m = re.match(r"\s*(?:::)?([A-Za-z_]\w*(?:\s*::\s*\w+)*)", kernel.lstrip("(& "))
     return re.sub(r"\s+", "", m.group(1)) if m else ""
-
-
-def _objects(place: Place) -> list[str]:
-    """The code objects and configuration tables that a function's own text names."""
-    found: dict[str, None] = {}
-    for call in place.function.calls:
-        for name in _OBJECT.findall(call.text):
-            found[name] = None
-        if re.match(r"cfg_\w+\Z", call.name):
-            found[call.name] = None
-    return list(found)

@@ -16,11 +16,12 @@ from pathlib import Path
 import msgspec
 
 from tracer.aiter.tree import AiterTree
-from tracer.index import cpp_file, generated, python_ops
+from tracer.index import cpp_file, generated, python_calls, python_ops
 from tracer.index.cache import FactCache
 from tracer.index.cpp_file import CppFacts
 from tracer.index.cpp_text import Macro, mask, read_macros
 from tracer.index.generated import ScriptFacts
+from tracer.index.python_calls import ModuleFacts, PythonFunction
 from tracer.index.python_ops import GuardedFunction, OpDeclaration, OpFacts
 from tracer.index.recipes import CK, Recipe, read_recipes
 
@@ -88,7 +89,7 @@ class TreeIndex:
         """
         self.tree = tree
         name = hashlib.blake2b(f"{tree.python_root}\0{tree.meta_root}".encode(), digest_size=8).hexdigest()
-        versions = f"{cpp_file.FACTS_VERSION}.{generated.FACTS_VERSION}.{python_ops.FACTS_VERSION}"
+        versions = f"{cpp_file.FACTS_VERSION}.{generated.FACTS_VERSION}.{python_ops.FACTS_VERSION}.{python_calls.FACTS_VERSION}"
         self.cache = FactCache(f"{tree.layout}-{name}", versions, cache_folder)
 
     @property
@@ -154,6 +155,37 @@ class TreeIndex:
         lines = (line.split("#")[0] for line in found.group(1).splitlines()) if found else ()
         return frozenset(re.findall(r"[\"'](\w+)[\"']", "\n".join(lines)))
 
+    def module(self, name: str) -> ModuleFacts | None:
+        """The functions, calls and imports of a Python file; None when it is not there."""
+        return self.cache.get(self.tree.absolute(name), "calls", ModuleFacts, python_calls.read_module)
+
+    def python_named(self, name: str) -> list[tuple[str, PythonFunction]]:
+        """(file, function) for the functions of that name; only files whose text holds `def NAME` are parsed."""
+        wanted = re.compile(rb"\bdef\s+" + re.escape(name.rpartition(".")[2].encode()) + rb"\b")
+        found = []
+        for file in self.python_files:
+            try:
+                data = self.tree.absolute(file).read_bytes()
+            except OSError:
+                continue
+            if wanted.search(data):
+                facts = self.module(file)
+                leaf = name.rpartition(".")[2]
+                found += [(file, f) for f in facts.functions if f.name.rpartition(".")[2] == leaf] if facts else []
+        return found
+
+    def cpp_named(self, name: str) -> list[str]:
+        """The C++ files whose text holds a name as a word."""
+        wanted = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+        found = []
+        for file in self.cpp_files:
+            try:
+                if wanted.search(self.tree.absolute(file).read_bytes()):
+                    found.append(file)
+            except OSError:
+                continue
+        return found
+
     # -- C++ ----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -187,7 +219,9 @@ class TreeIndex:
                 same = known is not None and (known.parameters, known.body) == (macro.parameters, macro.body)
                 found[macro.name] = macro if same else None
         table = {name: macro for name, macro in found.items() if macro is not None and macro.body.strip()}
-        text = "\0".join(f"{m.name}{m.parameters}{m.body}" for m in table.values()) + "\0".join(f"{m.name}{m.body}" for m in attributes.values())
+        text = "\0".join(f"{m.name}{m.parameters}{m.body}" for m in table.values()) + "\0".join(
+            f"{m.name}{m.body}" for m in attributes.values()
+        )
         return table, attributes, hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def cpp(self, name: str) -> CppFacts | None:
