@@ -46,8 +46,13 @@ def test_a_child_that_hangs_is_ended(importable: None) -> None:
     assert "| waiting for nothing" in error.value.message
 
 
-def test_writes_land_in_the_shadow_and_made_up_values_are_said_to_be(importable: None) -> None:
-    written, asked = capture_dry([call("write_outside"), call("ask_for_a_value", "x=fp32[4]")])
+def test_torch_works_without_a_gpu_writes_land_in_the_shadow_and_made_up_values_are_said_to_be(
+    importable: None,
+) -> None:
+    gpuless = [CallRequest(op=f"tests.capture.gpuless:{name}") for name in ("index", "know_constants", "use_streams")]
+    *worked, written, asked = capture_dry([*gpuless, call("write_outside"), call("ask_for_a_value", "x=fp32[4]")])
+    assert [record.exception for record in worked] == [None] * 3
+    assert [len(record.warnings) for record in worked] == [0, 2, 0]
     assert written.exception is None
     assert not Path("/tmp/ktrace-test-shadow.txt").exists()
     assert asked.exception is None

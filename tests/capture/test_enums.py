@@ -11,6 +11,7 @@ import pytest
 from tracer.aiter.tree import AiterTree
 from tracer.capture.boundary import Boundary
 from tracer.capture.enums import read_enums, tree_enums
+from tracer.capture.values import Values
 from tracer.errors import SourceTreeError
 
 
@@ -63,9 +64,8 @@ def test_the_values_read_are_the_values_compiled_for_main(aiter_main: Path, tmp_
 
 
 def test_python_sees_them_as_pybind_exports_them() -> None:
-    kind = Boundary({"QuantType": {"No": 0, "per_1x128": 4}}, "/nowhere", lambda _: None, lambda: 0).member(
-        "module_aiter_enum", "QuantType"
-    )
+    boundary = Boundary({"QuantType": {"No": 0, "per_1x128": 4}}, "/nowhere", lambda _: None, lambda: 0, Values())
+    kind = boundary.member("module_aiter_enum", "QuantType")
     assert type(kind(0)) is kind
     assert (kind.per_1x128.value, kind.per_1x128.name, kind(4)) == (4, "per_1x128", kind.per_1x128)
     assert kind.__doc__.startswith("Members:")

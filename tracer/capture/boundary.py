@@ -22,6 +22,7 @@ from typing import Any
 
 from tracer.capture.arguments import summarise
 from tracer.capture.host_functions import HOST_FUNCTIONS
+from tracer.capture.values import Values
 from tracer.model.capture import Argument, ArgumentKind, Binding, BoundaryCall, Launch, TensorInfo
 from tracer.model.evidence import Evidence
 
@@ -45,6 +46,10 @@ class Crossing:
         self.invented: str | None = None
         self.launch: int | None = None
         self.at_ns = time.time_ns()
+
+    def invent(self, text: str) -> None:
+        """Notes that a value which the call would have written was made up."""
+        self.answered, self.invented = "invented", text
 
     def placeholder(self) -> Launch | None:
         """The launch that the C++ function would make, before anything is known about it; None for a host function."""
@@ -82,6 +87,7 @@ class Boundary:
         jit_folder: where aiter looks for built modules.
         locate: gives the id of the innermost recorded frame at or above a frame.
         number: gives the next launch's id: a call that is no pure host function starts at least one kernel.
+        values: told which tensors a kernel may write to.
     """
 
     def __init__(
@@ -90,16 +96,17 @@ class Boundary:
         jit_folder: str,
         locate: Callable[[types.FrameType | None], int | None],
         number: Callable[[], int],
+        values: Values,
     ) -> None:
         self._jit_folder = jit_folder
         self._locate = locate
         self._number = number
+        self._values = values
         self._enums: dict[str, Any] = {name: enum.IntEnum(name, members) for name, members in enums.items()}
         for kind in self._enums.values():
             kind.__module__ = "aiter"
         self._fakes: dict[str, Callable[..., Any]] = {}
         self.calls: list[Crossing] = []
-        self.touched: list[tuple[Any, Crossing]] = []
         self.recording = False
 
     def install(self) -> None:
@@ -120,7 +127,7 @@ class Boundary:
 
     def begin(self) -> None:
         """Forgets the last op's calls and records from now on."""
-        self.calls, self.touched, self.recording = [], [], True
+        self.calls, self.recording = [], True
 
     def end(self) -> None:
         """Stops recording; what was recorded stays until `begin`."""
@@ -177,7 +184,9 @@ class Boundary:
         crossing.arguments = tuple(_summary(key, value) for key, value in named.items())
         if self.recording:
             self.calls.append(crossing)
-            self.touched += [(value, crossing) for value in named.values() if _is_tensor(value)]
+            for value in named.values():
+                if _is_tensor(value):
+                    self._values.written(value, f"{module}.{name}", crossing.invent)
         answer = self._answer(crossing, name, stub, named, args, kwargs)
         if self.recording and crossing.answered == "output":
             crossing.launch = self._number()
@@ -199,8 +208,7 @@ class Boundary:
         if returns is None or returns is type(None):
             return None
         if returns in (int, float, bool):
-            crossing.answered = "invented"
-            crossing.invented = f"the {returns.__name__} that {name} returns: 0"
+            crossing.invent(f"the {returns.__name__} that {name} returns: 0")
             return returns(0)
         for key in _OUTPUTS if _is_tensor_type(returns) else ():
             if _is_tensor(named.get(key)):

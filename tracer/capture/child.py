@@ -19,14 +19,16 @@ from typing import Any
 
 import msgspec
 
+from tracer.capture.absent_gpu import stand_in_for_gpu
 from tracer.capture.boundary import Boundary
 from tracer.capture.environment import describe
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.overlay import Overlay
 from tracer.capture.places import Places
 from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, op_of, send
-from tracer.capture.tensors import DryTensors, RealBodies, answer_for_target
+from tracer.capture.tensors import DryTensors, RealBodies
 from tracer.capture.triton_driver import TritonLaunches
+from tracer.capture.values import Values
 from tracer.errors import KtraceError, SourceTreeError
 from tracer.model.capture import Call, CaptureRecord, ExceptionInfo
 from tracer.model.evidence import Mode
@@ -70,6 +72,7 @@ class Child:
         self._handle = handle
         self._recorder: FrameRecorder | None = None
         self._launch_count = 0
+        self._values = Values()
         roots = [(job.folder, "dry run", "<dry run>/")]
         if job.aiter is not None:
             roots = [
@@ -78,7 +81,9 @@ class Child:
                 *roots,
             ]
         self._places = Places(roots)
-        self._boundary = Boundary(job.enums, os.path.join(job.folder, "jit"), self._innermost, self._next_launch)
+        self._boundary = Boundary(
+            job.enums, os.path.join(job.folder, "jit"), self._innermost, self._next_launch, self._values
+        )
         self._log = LogCollector(job.aiter.python_root + "/aiter" if job.aiter is not None else job.folder)
 
     def _innermost(self, frame: Any) -> int | None:
@@ -101,15 +106,15 @@ class Child:
         self.say(Doing("importing torch", _IMPORT_PATIENCE_S))
         import torch
 
-        answer_for_target(self._job.facts)
+        stand_in_for_gpu(self._job.facts, self._values)
         bodies = RealBodies(self._boundary)
         bodies.install()
         self.say(Doing("importing triton", _IMPORT_PATIENCE_S))
-        self._triton = TritonLaunches(self._job.facts, self._places, self._innermost, self._next_launch)
+        self._triton = TritonLaunches(self._job.facts, self._places, self._innermost, self._next_launch, self._values)
         if importlib.util.find_spec("triton") is not None:
             self._triton.install()
         self._boundary.install()
-        self._tensors = DryTensors(self._boundary, bodies)
+        self._tensors = DryTensors(self._values, bodies)
         if self._job.aiter is not None:
             self.say(Doing(f"importing aiter from {self._job.aiter.python_root}", _IMPORT_PATIENCE_S))
             sys.path.insert(0, self._job.aiter.python_root)
@@ -143,7 +148,7 @@ class Child:
         self.say(Doing(f"{request.op} {dict(request.shape) or list(request.arguments)}"))
         self._launch_count = 0
         self._log.lines = list(self._import_log)
-        self._tensors.invented.clear()
+        self._values.begin()
         recorder = self._recorder = FrameRecorder(self._places, self._job.frame_cap)
         self._triton.begin(recorder)
         failure: ExceptionInfo | None = None
@@ -187,7 +192,7 @@ class Child:
             log=tuple(clean(line) for line in self._log.lines),
             exception=failure,
             lost=recorder.lost(),
-            warnings=tuple(f"a value was made up: {text}" for text in self._tensors.invented),
+            warnings=tuple(f"a value was made up: {text}" for text in self._values.invented),
         )
 
     def _failure(self, error: BaseException, recorder: FrameRecorder) -> ExceptionInfo:

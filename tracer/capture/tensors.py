@@ -1,4 +1,4 @@
-"""Tensors without storage on a GPU that is not there: shapes in, fake tensors and torch.cuda's answers out.
+"""Tensors without storage on a GPU that is not there: shapes in, fake tensors out.
 
 torch's FakeTensorMode makes the tensors. Ops that a library registers in Python would run their fake implementation
 under it; a dispatch mode above it calls their real body, so that the frames below are the ones a GPU run has.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tracer.capture.boundary import Boundary
-from tracer.capture.protocol import TargetFacts
+from tracer.capture.values import MOST_ELEMENTS, Values
 
 #: namespaces of torch's own ops: their fake implementations are what a dry run wants
 _TORCH_NAMESPACES = frozenset(
@@ -22,7 +22,6 @@ _TORCH_NAMESPACES = frozenset(
 #: dispatch keys under which a real body may stand, best first
 _REAL_KEYS = ("CUDA", "CompositeExplicitAutograd", "CPU")
 _ALIGNMENT = 1 << 21
-_CAPABILITY = {"gfx942": (9, 4), "gfx950": (9, 5)}
 
 
 class RealBodies:
@@ -67,16 +66,21 @@ def _full_name(namespace: str, op_name: Any) -> str:
 
 
 class DryTensors:
-    """Makes tensors and runs calls under the modes that make them work. Also a TensorFactory for ops."""
+    """Makes tensors and runs calls under the modes that make them work. Also a TensorFactory for ops.
 
-    def __init__(self, boundary: Boundary, bodies: RealBodies) -> None:
+    Args:
+        values: asked for values, and told of constants.
+        bodies: the real bodies of libraries' ops.
+    """
+
+    def __init__(self, values: Values, bodies: RealBodies) -> None:
         import torch
         from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
         from torch.utils._python_dispatch import TorchDispatchMode
 
         self._torch = torch
         self._fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
-        self.invented: list[str] = []
+        self._values = values
         addresses: dict[int, int] = {}
         keep: list[Any] = []
 
@@ -91,17 +95,30 @@ class DryTensors:
 
         # reading it warns otherwise, and answers 0 (torch 2.13); Triton and aiter's bindings read it of every argument
         FakeTensor.data_ptr = data_ptr
-        made_up = self
+        aten = torch.ops.aten
+        factories = {aten.zeros.default, aten.ones.default, aten.full.default, aten.scalar_tensor.default}
+        factories |= {aten.arange.default, aten.arange.start, aten.arange.start_step}
+        made = self
 
         class Mode(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for the type checker
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                kwargs = kwargs or {}
                 body = bodies.body(func._schema.name)
                 if body is not None:
                     with self:
-                        return body(*args, **(kwargs or {}))
-                if func is torch.ops.aten._local_scalar_dense.default:
-                    return made_up._scalar(func, args[0], boundary)
-                return func(*args, **(kwargs or {}))
+                        return body(*args, **kwargs)
+                if func is aten._local_scalar_dense.default:
+                    return made._scalar(func, args[0])
+                result = func(*args, **kwargs)
+                if func in factories:
+                    made._made_by_torch(func, result, args, kwargs)
+                elif func is aten._to_copy.default:
+                    made._values.copied(result, args[0])
+                elif func is aten.lift_fresh.default and type(args[0]) is torch.Tensor:
+                    made._values.remember(result, args[0])
+                elif func._schema.is_mutable:
+                    made._written_by_torch(func, args, kwargs)
+                return result
 
         self._mode = Mode()
 
@@ -116,74 +133,23 @@ class DryTensors:
         with self._fake_mode:
             return self._torch.empty(tuple(shape), dtype=dtype, device="cuda")
 
-    def _scalar(self, func: Any, tensor: Any, boundary: Boundary) -> Any:
-        """One value of a tensor, for Python to steer by: known where torch knows it, else made up and said to be."""
+    def _scalar(self, func: Any, tensor: Any) -> Any:
+        """One value of a tensor: torch's where it keeps one, else the one that `values` gives."""
         constant = getattr(tensor, "constant", None)
         if constant is not None:
             return constant.item()
-        if type(tensor) is self._torch.Tensor:
-            return func(tensor)
-        dtype = tensor.dtype
-        value: Any = False if dtype is self._torch.bool else 0.0 if dtype.is_floating_point else 0
-        text = f"{value!r} for a value of a {str(dtype).removeprefix('torch.')} tensor of shape {tuple(tensor.shape)}"
-        storage = tensor.untyped_storage()._cdata
-        for other, crossing in reversed(boundary.touched):
-            if other.untyped_storage()._cdata == storage:
-                crossing.answered, crossing.invented = "invented", text
-                text += f" that {crossing.module}.{crossing.function} writes"
-                break
-        self.invented.append(text)
-        return value
+        return func(tensor) if type(tensor) is self._torch.Tensor else self._values.scalar(tensor)
 
+    def _made_by_torch(self, func: Any, result: Any, args: Any, kwargs: Any) -> None:
+        from torch.utils._python_dispatch import _disable_current_modes
 
-def answer_for_target(facts: TargetFacts) -> None:
-    """Makes torch.cuda answer for a GPU that is not there, in this process for good.
+        if result.numel() <= MOST_ELEMENTS:
+            with _disable_current_modes():
+                self._values.remember(result, func(*args, **{**kwargs, "device": "cpu", "pin_memory": None}))
 
-    A question that has no known answer (memory in use, an attribute of the device that no source states) fails, as it
-    would on a broken driver, rather than being answered with a guess.
-    """
-    import torch
-
-    cuda = torch.cuda
-    target = facts.target
-    arch = target.arch or ""
-    properties = types.SimpleNamespace(
-        name=facts.device_name or "AMD Instinct",
-        gcnArchName=f"{arch}:sramecc+:xnack-",
-        multi_processor_count=target.compute_units,
-        warp_size=target.wave_size,
-        shared_memory_per_block=facts.lds_bytes_per_block,
-    )
-    properties.major, properties.minor = _CAPABILITY.get(arch, (None, None))
-    if facts.memory_bytes is not None:
-        properties.total_memory = facts.memory_bytes
-    stream = types.SimpleNamespace(cuda_stream=0, stream_id=0, device_index=0, device=torch.device("cuda", 0))
-    for name in ("synchronize", "wait_stream", "wait_event", "record_event"):
-        setattr(stream, name, lambda *_, **__: None)
-    answers: dict[str, Callable[..., Any]] = {
-        "is_available": lambda: True,
-        "is_initialized": lambda: True,
-        "_lazy_init": lambda: None,
-        "init": lambda: None,
-        "device_count": lambda: 1,
-        "current_device": lambda: 0,
-        "set_device": lambda device: None,
-        "_exchange_device": lambda device: 0,
-        "_maybe_exchange_device": lambda device: 0,
-        "get_device_properties": lambda device=None: properties,
-        "get_device_name": lambda device=None: properties.name,
-        "get_device_capability": lambda device=None: (properties.major, properties.minor),
-        "current_stream": lambda device=None: stream,
-        "default_stream": lambda device=None: stream,
-        "synchronize": lambda device=None: None,
-        "empty_cache": lambda: None,
-        "is_current_stream_capturing": lambda: False,
-        "is_bf16_supported": lambda including_emulation=True: True,
-    }
-    for name, answer in answers.items():
-        setattr(cuda, name, answer)
-    raw_stream = lambda device: 0  # noqa: E731 - as C exports it
-    torch._C._cuda_getCurrentRawStream = raw_stream
-    # libraries ask torch.version.hip whether torch was built for ROCm; none that runs dry reads the number
-    torch.version.hip = "6.4"
-    torch.version.cuda = None
+    def _written_by_torch(self, func: Any, args: Any, kwargs: Any) -> None:
+        for place, argument in enumerate(func._schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                value = args[place] if place < len(args) else kwargs.get(argument.name)
+                if isinstance(value, self._torch.Tensor):
+                    self._values.forget(value)

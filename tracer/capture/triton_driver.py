@@ -16,6 +16,7 @@ from tracer.capture.code_object import KernelNote, kernel_notes
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.places import Places
 from tracer.capture.protocol import TargetFacts
+from tracer.capture.values import Values
 from tracer.model.capture import CompiledKernel, Launch, Resources
 from tracer.model.evidence import Evidence, GridUnit
 
@@ -39,6 +40,7 @@ class TritonLaunches:
         places: names files relative to their trees.
         locate: gives the id of the innermost recorded frame at or above a frame.
         number: gives the next launch's id.
+        values: told which tensors a kernel may write to.
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class TritonLaunches:
         places: Places,
         locate: Callable[[FrameType | None], int | None],
         number: Callable[[], int],
+        values: Values,
     ) -> None:
         self._facts = facts
         self._places = places
         self._locate = locate
         self._number = number
+        self._values = values
         self._compiled: dict[str, Any] = {}
         self._recorder: FrameRecorder | None = None
         self.launches: list[Launch] = []
@@ -152,6 +156,9 @@ class TritonLaunches:
         def launch(grid_x: int, grid_y: int, grid_z: int, stream: int, function: Any, *args: Any) -> None:
             frame = self._locate(sys._getframe(1))
             self.launches.append(self._launch(source, metadata, (grid_x, grid_y, grid_z), frame))
+            for value in args:
+                if hasattr(type(value), "untyped_storage"):
+                    self._values.written(value, f"the kernel {metadata.name}", lambda _: None)
 
         return launch
 
