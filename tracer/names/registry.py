@@ -1,88 +1,104 @@
 """All grammars, and the one door to them: a name in, a DecodedName out, never an exception for any text.
 
-Adding a grammar: one file beside this one, one entry in GRAMMARS, one folder of cases under tests/data/names/.
+Adding a grammar: one file beside this one, one line in `LINES`, one folder of cases under tests/data/names/.
+A grammar is imported when a name first needs it, so that reading one name does not load what reads all others.
 """
 
 from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from tracer.errors import NameSyntaxError
 from tracer.model.kernel import DecodedName, GemmView, Unparsed
 from tracer.names import itanium, noise
-from tracer.names.aiter_asm import AiterAsm
-from tracer.names.aiter_ck import AiterCk
-from tracer.names.aiter_ck_moe import AiterCkMoe
-from tracer.names.aiter_cktile import AiterCktile
-from tracer.names.aiter_cpp_template import AiterCppTemplate
-from tracer.names.aiter_csv import AiterCsv
 from tracer.names.base import NO_CONTEXT, Context, Grammar
-from tracer.names.ck_template import CkTemplate
-from tracer.names.ck_tile_fmha import CkTileFmha
-from tracer.names.ck_tile_template import CkTileTemplate
 from tracer.names.cut import without_the_cut
-from tracer.names.cutlass import Cutlass
-from tracer.names.flydsl import Flydsl
-from tracer.names.flydsl_moe import FlydslMoe
-from tracer.names.inductor import Inductor
-from tracer.names.opus import Opus
-from tracer.names.opus_moe import OpusMoe
-from tracer.names.tensile import Tensile
-from tracer.names.triton_matmul import TritonMatmul
-from tracer.names.triton_plain import TritonPlain
-from tracer.names.triton_repr import TritonRepr
 
-GRAMMARS: tuple[Grammar, ...] = (
-    CkTemplate(),
-    CkTileTemplate(),
-    CkTileFmha(),
-    AiterCppTemplate(),
-    AiterCk(),
-    AiterCkMoe(),
-    AiterCktile(),
-    Flydsl(),
-    FlydslMoe(),
-    Opus(),
-    OpusMoe(),
-    AiterCsv(),
-    Inductor(),
-    TritonMatmul(),
-    TritonPlain(),
-    TritonRepr(),
-    AiterAsm(),
-    Tensile(),
-    Cutlass(),
-)
-
-_INDEX_LENGTH = 4
-_BY_NAME = {g.name: g for g in GRAMMARS}
-#: grammars without (long enough) literal beginnings: asked for every name, after those that the beginning points to
-_EVERYWHERE = tuple(g for g in GRAMMARS if not g.prefixes or min(map(len, g.prefixes)) < _INDEX_LENGTH)
+_HEAD = 4
+#: one line a grammar: its module (and name), its class, and the first four characters that its names can have (none:
+#: asked for every name that no other grammar claims). A test holds them against the grammar's own `prefixes`.
+LINES: tuple[tuple[str, str, str], ...] = (
+    ("ck_template", "CkTemplate", "ck:: void"),
+    ("ck_tile_template", "CkTileTemplate", "ck_t void"),
+    ("ck_tile_fmha", "CkTileFmha", "fmha"),
+    ("ck_typestring", "CkTypestring", "Devi Gemm"),
+    ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
+    ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
+    ("aiter_ck_moe", "AiterCkMoe", "moe_"),
+    ("aiter_cktile", "AiterCktile", "a8w8 moe_"),
+    ("flydsl", "Flydsl", "flyd"),
+    ("flydsl_moe", "FlydslMoe", "flyd"),
+    ("opus", "Opus", "opus"),
+    ("opus_moe", "OpusMoe", "opus"),
+    ("aiter_csv", "AiterCsv", "Null auto ckti grou nati sol0 sol1 sol2 sol3 sol4 sol5 sol6 sol7 sol8 sol9 swig trit"),
+    ("inductor", "Inductor", "trit"),
+    ("triton_matmul", "TritonMatmul", "_fin _mat _p_m"),
+    ("triton_plain", "TritonPlain", ""),
+    ("triton_repr", "TritonRepr", ""),
+    ("aiter_asm", "AiterAsm",
+     "I8ge MXFP PA_A aite bf16 f4ge f8_b f8ge flat fmha fmoe fp8g gemm mla_ pa_a pa_b pa_d pa_f pa_k topk"),
+    ("tensile", "Tensile", "Cij_ Cijk Cust Dij_ Dijk"),
+    ("cutlass", "Cutlass", "_ZN7 cutl void"),
+)  # fmt: skip
 
 
-def _index() -> dict[str, tuple[Grammar, ...]]:
-    """First characters of a name -> the grammars that it may belong to."""
-    heads: dict[str, dict[str, Grammar]] = {}
-    for grammar in GRAMMARS:
-        if grammar not in _EVERYWHERE:
-            for prefix in grammar.prefixes:
-                heads.setdefault(prefix[:_INDEX_LENGTH], {})[grammar.name] = grammar
-    return {head: (*grammars.values(), *_EVERYWHERE) for head, grammars in heads.items()}
+@cache
+def _load(module: str, cls: str) -> Grammar:
+    return cast("Grammar", getattr(importlib.import_module(f"tracer.names.{module}"), cls)())
 
 
-_BY_HEAD = _index()
+def _load_all() -> tuple[Grammar, ...]:
+    return tuple(_load(module, cls) for module, cls, _ in LINES)
+
+
+_CLASSES = {module: cls for module, cls, _ in LINES}
+
+
+if TYPE_CHECKING:
+    #: every grammar, in the order of LINES
+    GRAMMARS: tuple[Grammar, ...]
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "GRAMMARS":
+            return _load_all()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_HEADS = frozenset(head for _, _, heads in LINES for head in heads.split())
+#: first characters -> the grammars that they point to; filled as names come, and no larger than _HEADS
+_by_head: dict[str, tuple[Grammar, ...]] = {}
+
+
+def _pointed_to(head: str) -> tuple[Grammar, ...]:
+    """The grammars whose names begin with `head`."""
+    if head not in _HEADS:
+        return ()
+    grammars = _by_head[head] = tuple(_load(module, cls) for module, cls, heads in LINES if head in heads.split())
+    return grammars
+
+
+@cache
+def _everywhere() -> tuple[Grammar, ...]:
+    """The grammars that are asked for every name which no other claims."""
+    return tuple(_load(module, cls) for module, cls, heads in LINES if not heads)
 
 
 def grammar_of(name: str) -> Grammar | None:
     """The grammar that claims a clean, demangled name."""
-    for grammar in _BY_HEAD.get(name[:_INDEX_LENGTH], _EVERYWHERE):
+    for grammar in (*_pointed_to(name[:_HEAD]), *_everywhere()):
         if grammar.accepts(name):
             return grammar
     return None
 
 
-def _read(name: str, context: Context) -> DecodedName:
-    for grammar in _BY_HEAD.get(name[:_INDEX_LENGTH], _EVERYWHERE):
+def _ask(grammars: tuple[Grammar, ...], name: str, context: Context) -> DecodedName | None:
+    """The answer of the first grammar that claims `name`."""
+    for grammar in grammars:
         try:
             answer = grammar.read(name, context)
         except NameSyntaxError as error:
@@ -91,7 +107,15 @@ def _read(name: str, context: Context) -> DecodedName:
             return DecodedName(name, name, unparsed=(rest,), notes=(note,))
         if answer is not None:
             return answer
-    return DecodedName(name, name)
+    return None
+
+
+def _read(name: str, context: Context) -> DecodedName:
+    head = name[:_HEAD]
+    grammars = _by_head.get(head)
+    if grammars is None:
+        grammars = _pointed_to(head)
+    return _ask(grammars, name, context) or _ask(_everywhere(), name, context) or DecodedName(name, name)
 
 
 def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
@@ -126,9 +150,9 @@ def format_name(decoded: DecodedName) -> str:
     """Writes the name that family and fields of `decoded` describe. Raises ValueError where no grammar is formal."""
     if decoded.grammar is None or decoded.family is None:
         raise ValueError(f"no grammar claims {decoded.text!r}")
-    return _BY_NAME[decoded.grammar].format(decoded.family, decoded.fields)
+    return _load(decoded.grammar, _CLASSES[decoded.grammar]).format(decoded.family, decoded.fields)
 
 
 def view(decoded: DecodedName) -> GemmView | None:
     """The common GEMM view of a decoded name; None when it is not GEMM-like or unknown."""
-    return _BY_NAME[decoded.grammar].view(decoded) if decoded.grammar else None
+    return _load(decoded.grammar, _CLASSES[decoded.grammar]).view(decoded) if decoded.grammar else None
