@@ -7,6 +7,7 @@ in time on the call's thread; call to frame by nesting. How each was found is ke
 from __future__ import annotations
 
 import enum
+import operator
 from array import array
 from collections.abc import Sequence
 
@@ -62,8 +63,8 @@ def join(timeline: Timeline) -> Joined:
     _calls_of_kernels(timeline, joined)
     instants, rows = _launch_instants(timeline, joined)
     externals = _externals(timeline)
-    joined.ops = nest(timeline.ops.blocks(), instants, externals)
-    joined.frames = nest(timeline.frames.blocks(), instants)
+    joined.ops = nest(timeline.ops, instants, externals)
+    joined.frames = nest(timeline.frames, instants)
     for thread, own in rows.items():
         for spans, target in ((joined.frames, joined.launched_frame), (joined.ops, joined.launched_op)):
             for row, index in zip(own, spans.innermost[thread], strict=True):
@@ -194,13 +195,14 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         joined.call_by.count(Found.SHARED_ID),
         detail="linked by name and order: inferred",
     )
-    losses.add("kernels with a duration below 0", sum(1 for us in kernels.duration_us if us < 0))
-    losses.add("kernels with a duration of 0", sum(1 for us in kernels.duration_us if us == 0))
-    early = misnamed = 0
-    for row, call in enumerate(joined.call):
-        if call != NONE:
-            early += kernels.start_us[row] < calls.start_us[call]
-            misnamed += calls.kernel[call] not in (-1, kernels.name[row])
+    losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
+    losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0))
+    linked = [row for row, call in enumerate(joined.call) if call != NONE]
+    of_call = [joined.call[row] for row in linked]
+    starts = map(kernels.start_us.__getitem__, linked)
+    early = sum(map(operator.lt, starts, map(calls.start_us.__getitem__, of_call)))
+    stated = [calls.kernel[call] for call in of_call]
+    misnamed = sum(map(operator.ne, stated, map(kernels.name.__getitem__, linked))) - stated.count(-1)
     losses.add("kernels that start before their launch", early, detail="the clocks of CPU and GPU disagree, or jumped")
     losses.add("kernels whose launch names another kernel", misnamed)
     losses.add("Python functions that are in the trace twice", joined.frames.duplicates)

@@ -20,14 +20,13 @@ from tracer.importers.kineto_events import (
     OtherEvent,
     PythonEvent,
     decode_events,
-    external_id,
     loosen,
     number,
 )
 from tracer.importers.kineto_metadata import read_metadata
 from tracer.importers.losses import Losses
 from tracer.importers.spans import SpanStore
-from tracer.importers.timeline import LaunchShape, Timeline, ids
+from tracer.importers.timeline import Timeline, ids
 
 #: PyTorch before 1.12 wrote categories with a capital letter
 _CATEGORIES = {
@@ -120,21 +119,18 @@ class KinetoReader:
         kernels.duration_us.extend([event.dur if event.dur == event.dur else 0.0 for event in events])
         args = [event.args for event in events]
         kernels.correlation.extend(ids([a.correlation for a in args], timeline))
-        kernels.external.extend(ids([external_id(a) for a in args], timeline))
-        kernels.device.extend(
-            ids([self._place(e.pid if e.args.device is None else e.args.device) for e in events], timeline)
-        )
-        kernels.stream.extend(
-            ids([self._place(e.tid if e.args.stream is None else e.args.stream) for e in events], timeline)
-        )
+        kernels.external.extend(ids([a.external for a in args], timeline))
+        kernels.device.extend(self._places([a.device for a in args], [event.pid for event in events]))
+        kernels.stream.extend(self._places([a.stream for a in args], [event.tid for event in events]))
         kernels.shape.extend(
-            [shapes[LaunchShape(a.grid, a.block, None, a.lds_bytes, a.registers, a.occupancy_percent)] for a in args]
+            [shapes[a.grid, a.block, None, a.lds_bytes, a.registers, a.occupancy_percent] for a in args]
         )
 
     def _copies(self, events: list[Event]) -> None:
+        devices = self._places([event.args.device for event in events], [event.pid for event in events])
         self._timeline.copies_us += [
-            (self._place(e.pid if e.args.device is None else e.args.device), e.ts, e.dur if e.dur == e.dur else 0.0)
-            for e in events
+            (device, event.ts, event.dur if event.dur == event.dur else 0.0)
+            for device, event in zip(devices, events, strict=True)
         ]
 
     def _calls(self, events: list[Event]) -> None:
@@ -147,12 +143,12 @@ class KinetoReader:
         calls.duration_us.extend([event.dur if event.dur == event.dur else 0.0 for event in events])
         calls.thread.extend([threads[event.pid, event.tid] for event in events])
         calls.correlation.extend(ids([a.correlation for a in args], timeline))
-        calls.external.extend(ids([external_id(a) for a in args], timeline))
+        calls.external.extend(ids([a.external for a in args], timeline))
         calls.kernel.extend([-1 if a.kernel is None else names[a.kernel] for a in args])
-        calls.shape.extend([shapes[LaunchShape(a.grid, a.block, None, a.lds_bytes)] for a in args])
+        calls.shape.extend([shapes[a.grid, a.block, None, a.lds_bytes] for a in args])
 
     def _ops(self, events: list[Event]) -> None:
-        self._spans(self._timeline.ops, events, ids([external_id(event.args) for event in events], self._timeline))
+        self._spans(self._timeline.ops, events, ids([event.args.external for event in events], self._timeline))
 
     def _frames(self, events: list[Any]) -> None:
         self._spans(self._timeline.frames, events, None)
@@ -178,11 +174,17 @@ class KinetoReader:
         thread = self._timeline.threads[events[0].pid, events[0].tid]
         store.add(thread, start, end, [names[event.name] for event in events], extra)
 
+    def _places(self, stated: list[Number | None], lanes: list[Number]) -> array[int]:
+        """Devices or streams: as stated in the arguments, else the lane in which the event is drawn."""
+        try:
+            return array("q", stated)  # type: ignore[arg-type]
+        except (TypeError, OverflowError):
+            chosen = [lane if value is None else value for value, lane in zip(stated, lanes, strict=True)]
+            return ids([self._place(value) for value in chosen], self._timeline)
+
     def _place(self, value: Number) -> int:
-        if isinstance(value, int):
-            return value
         whole = number(value, int)
-        return whole if whole is not None else -2 - self._timeline.names[value]
+        return whole if whole is not None else -2 - self._timeline.names[str(value)]
 
 
 def read_kineto(blocks: Iterable[bytes], losses: Losses) -> Timeline:

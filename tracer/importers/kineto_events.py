@@ -20,7 +20,6 @@ _PYTHON = b'"python_function"'
 
 class Args(msgspec.Struct, gc=False, frozen=True, rename={
     "external": "External id",
-    "external_old": "external id",
     "lds_bytes": "shared memory",
     "registers": "registers per thread",
     "occupancy_percent": "est. achieved occupancy %",
@@ -28,7 +27,6 @@ class Args(msgspec.Struct, gc=False, frozen=True, rename={
     """What is read of an event's arguments."""
 
     external: int = MISSING
-    external_old: int = MISSING
     correlation: int = MISSING
     device: Number | None = None
     stream: Number | None = None
@@ -149,11 +147,6 @@ def loosen(value: dict[str, Any], losses: Losses) -> Event | OtherEvent | None:
         dur=math.nan if duration is None else duration,
         args=Args(**fields),
     )
-
-
-def external_id(args: Args) -> int:
-    """The id of the operator around an event; MISSING where it is not stated."""
-    return args.external if args.external != MISSING else args.external_old
 
 
 def _process(value: Any) -> Number:

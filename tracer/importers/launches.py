@@ -56,13 +56,13 @@ def blocks_of(grid: tuple[int, ...], block: tuple[int, ...], unit: GridUnit | No
 def shape_of(joined: Joined, row: int) -> tuple[LaunchShape, GridUnit | None]:
     """What is stated of a kernel's launch, by its own event or else by its runtime call, and what the grid counts."""
     timeline = joined.timeline
-    shape = timeline.shapes.values_[timeline.kernels.shape[row]]
+    shape = timeline.shape(timeline.kernels.shape[row])
     call = joined.call[row]
     name = None
     if call != NONE:
         name = timeline.names.values_[timeline.calls.name[call]]
         if not shape.grid and joined.call_by[row] != Found.GRAPH:
-            shape = timeline.shapes.values_[timeline.calls.shape[call]]
+            shape = timeline.shape(timeline.calls.shape[call])
     return shape, grid_unit(timeline, shape, name)
 
 
@@ -111,6 +111,7 @@ def launch(
     timeline, kernels = joined.timeline, joined.timeline.kernels
     call = joined.call[row]
     shape, unit = shape_of(joined, row)
+    shape_of_kernel = kernel_shape(joined, row)
     found = Found(joined.call_by[row])
     joined_by = {}
     if found:
@@ -142,7 +143,7 @@ def launch(
             sgprs=shape.sgprs,
             registers=shape.registers,
             # HIP's launch calls state only what was asked for dynamically, which says nothing of the whole
-            lds_bytes=None if call != NONE and shape is not kernel_shape(joined, row) else shape.lds_bytes,
+            lds_bytes=shape_of_kernel.lds_bytes,
             scratch_bytes=shape.scratch_bytes,
             occupancy_percent=shape.occupancy_percent,
         ),
@@ -165,7 +166,7 @@ def launch(
 
 def kernel_shape(joined: Joined, row: int) -> LaunchShape:
     """What the kernel's own event states."""
-    return joined.timeline.shapes.values_[joined.timeline.kernels.shape[row]]
+    return joined.timeline.shape(joined.timeline.kernels.shape[row])
 
 
 def why_no_stack(joined: Joined, row: int) -> str | None:

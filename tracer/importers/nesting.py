@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from tracer.importers.spans import Block
+from tracer.importers.spans import Block, SpanStore
 
 NONE = -1
+
+_NEVER = float("inf")
+
+#: above so many spans an instant, spans are passed over in runs, below one by one
+_SPARSE = 16
 
 
 class Nest:
@@ -48,107 +53,188 @@ class Nest:
             index = self.parent[index]
         return found[::-1]
 
-    def _append(self, thread: int, kept: _Kept, row: int, parent: int) -> int:
-        self.thread.append(thread)
-        self.start.append(kept.start[row])
-        self.end.append(kept.end[row])
-        self.name.append(kept.name[row])
-        self.extra.append(kept.extra[row])
-        self.parent.append(parent)
-        return len(self.start) - 1
 
+class _Sweep:
+    """One thread's spans, taken outer before inner, against its instants."""
 
-class _Kept:
-    """Spans of one thread that may matter, in the order in which they came."""
+    def __init__(self, instants: Sequence[float]) -> None:
+        self._instants = instants
+        self._next = 0
+        #: the open spans: indices, and when each ends
+        self._stack: list[int] = []
+        self._stack_ends: list[float] = []
+        self.start: list[float] = []
+        self.end: list[float] = []
+        self.name: list[int] = []
+        self.extra: list[int] = []
+        self.parent: list[int] = []
+        self.innermost: list[int] = []
+        self.duplicates = 0
+        self.crossing = 0
+        #: whether a span came after one that it encloses or that begins later; then the sweep is worthless
+        self.disordered = False
+        self._last_start = float("-inf")
 
-    def __init__(self) -> None:
-        self.start = array("d")
-        self.end = array("d")
-        self.name = array("q")
-        self.extra = array("q")
+    def feed(self, block: Block) -> None:
+        """Takes more spans, which begin no earlier than those before."""
+        if block.start[0] < self._last_start:
+            self.disordered = True
+        if self.disordered:
+            return
+        self._last_start = block.start[-1]
+        inside = bisect_right(self._instants, block.start[-1], self._next) - self._next
+        kept = self._pass_over(block) if len(block) > _SPARSE * inside else range(len(block))
+        rows = self._take(block, kept)
+        self.start += [block.start[row] for row in rows]
+        self.end += [block.end[row] for row in rows]
+        self.name += [block.name[row] for row in rows]
+        self.extra += [block.extra[row] for row in rows]
 
-    def take(self, block: Block, instants: Sequence[float], wanted: frozenset[int]) -> None:
-        """Keeps the spans of `block` that enclose one of `instants` (ascending) or whose extra is wanted."""
-        starts, ends = block.start, block.end
-        hits: list[int] = []
-        at, count = 0, len(starts)
-        which = bisect_left(instants, starts[0])
+    def _pass_over(self, block: Block) -> list[int]:
+        """The rows of spans that enclose an instant, found a run at a time: few are left of many."""
+        starts, ends, instants = block.start, block.end, self._instants
+        kept: list[int] = []
+        at, count = 0, len(block)
+        which = bisect_left(instants, starts[0], self._next)
         while at < count and which < len(instants):
             instant = instants[which]
             # these begin after the instant before and not after this one: each needs to reach this one
             until = bisect_right(starts, instant, at)
-            hits += [index for index, reach in enumerate(ends[at:until], at) if reach >= instant]
+            kept += [row for row, reach in enumerate(ends[at:until], at) if reach >= instant]
             at = until
             if at < count:
                 which = bisect_left(instants, starts[at], which)
-        if wanted:
-            hits = sorted({*hits, *(index for index, extra in enumerate(block.extra) if extra in wanted)})
-        self.start.extend([starts[i] for i in hits])
-        self.end.extend([ends[i] for i in hits])
-        self.name.extend([block.name[i] for i in hits])
-        self.extra.extend([block.extra[i] for i in hits])
+        return kept
 
-    def order(self) -> Sequence[int]:
-        """Rows, outer before inner: by start, then by falling end, then as they came."""
-        start, end = self.start, self.end
-        rows = range(len(start))
-        if all(start[i] < start[i + 1] or (start[i] == start[i + 1] and end[i] >= end[i + 1]) for i in rows[:-1]):
-            return rows
-        return sorted(rows, key=lambda i: (start[i], -end[i]))
+    def _take(self, block: Block, rows: Sequence[int]) -> list[int]:
+        """Links the spans that enclose an instant; returns their rows."""
+        stack, stack_ends, parents, instants = self._stack, self._stack_ends, self.parent, self._instants
+        starts, ends = block.start, block.end
+        taken: list[int] = []
+        index = len(self.end)
+        instant = instants[self._next] if self._next < len(instants) else _NEVER
+        for row in rows:
+            start = starts[row]
+            if start > instant:
+                self._settle(start)
+                instant = instants[self._next] if self._next < len(instants) else _NEVER
+            end = ends[row]
+            if end < instant:
+                continue
+            while stack_ends and stack_ends[-1] < start:
+                stack_ends.pop()
+                stack.pop()
+            if stack_ends and stack_ends[-1] <= end and self._is_odd(block, row, taken, index):
+                continue
+            parents.append(stack[-1] if stack else NONE)
+            stack.append(index)
+            stack_ends.append(end)
+            taken.append(row)
+            index += 1
+        return taken
+
+    def _is_odd(self, block: Block, row: int, taken: list[int], index: int) -> bool:
+        """Looks at a span that ends no earlier than the one it begins in. Returns whether it is there already."""
+        first = index - len(taken)
+        for other in reversed(self._stack):
+            if other >= first:
+                twin, place = block, taken[other - first]
+                start, end, name, extra = twin.start[place], twin.end[place], twin.name[place], twin.extra[place]
+            else:
+                start, end, name, extra = self.start[other], self.end[other], self.name[other], self.extra[other]
+            if end < block.end[row]:
+                self.crossing += 1
+                self.disordered |= start == block.start[row]
+                return False
+            if start != block.start[row] or end != block.end[row]:
+                return False
+            if name == block.name[row] and extra == block.extra[row]:
+                self.duplicates += 1
+                return True
+        return False
+
+    def _settle(self, until: float) -> None:
+        """Finds the innermost span of every instant before `until`."""
+        instants, stack, stack_ends = self._instants, self._stack, self._stack_ends
+        at, count = self._next, len(instants)
+        while at < count and (instant := instants[at]) < until:
+            while stack_ends and stack_ends[-1] < instant:
+                stack_ends.pop()
+                stack.pop()
+            self.innermost.append(stack[-1] if stack else NONE)
+            at += 1
+        self._next = at
+
+    def close(self, thread: int, into: Nest) -> None:
+        """Adds what was found to `into`."""
+        self._settle(_NEVER)
+        base = len(into)
+        into.thread.extend(array("q", [thread]) * len(self.start))
+        into.start.extend(self.start)
+        into.end.extend(self.end)
+        into.name.extend(self.name)
+        into.extra.extend(self.extra)
+        if base:
+            self.parent = [NONE if parent == NONE else base + parent for parent in self.parent]
+            self.innermost = [NONE if index == NONE else base + index for index in self.innermost]
+        into.parent.extend(self.parent)
+        into.innermost[thread] = array("q", self.innermost)
+        into.duplicates += self.duplicates
+        into.crossing += self.crossing
 
 
 def nest(
-    blocks: Iterable[Block], instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()
+    spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()
 ) -> Nest:
     """Finds the spans around each instant.
 
     Args:
-        blocks: spans, any number of blocks a thread; within a block `start` ascends.
+        spans: of all threads.
         instants: thread -> instants in ascending order; both ends of a span belong to it.
         wanted: spans with one of these extras are kept even when they enclose no instant.
     """
-    kept: dict[int, _Kept] = {}
-    for block in blocks:
-        own = instants.get(block.thread, ())
-        if own or wanted:
-            kept.setdefault(block.thread, _Kept()).take(block, own, wanted)
+    sweeps = {thread: _Sweep(own) for thread, own in instants.items()}
+    for block in spans.blocks():
+        sweep = sweeps.get(block.thread)
+        if sweep is not None:
+            sweep.feed(block)
+    for thread in [thread for thread, sweep in sweeps.items() if sweep.disordered]:
+        sweeps[thread] = _Sweep(instants[thread])
+        for block in _in_order(spans, thread, instants[thread]):
+            sweeps[thread].feed(block)
     nested = Nest()
-    for thread, spans in kept.items():
-        _sweep(thread, spans, instants.get(thread, ()), nested)
-    for thread, own in instants.items():
-        if thread not in nested.innermost:
-            nested.innermost[thread] = array("q", [NONE]) * len(own)
+    for thread, sweep in sweeps.items():
+        sweep.close(thread, nested)
+    missing = wanted.difference(nested.extra)
+    if missing:
+        _add_wanted(spans, missing, nested)
     return nested
 
 
-def _sweep(thread: int, kept: _Kept, instants: Sequence[float], into: Nest) -> None:
-    """Links spans to their parents and finds the innermost one at each instant."""
-    innermost = array("q")
-    stack: list[int] = []
-    starts, ends, reach = kept.start, kept.end, into.end
-    order = kept.order()
-    at, count = 0, len(order)
-    twins: set[tuple[int, int]] = set()
-    last = (0.0, 0.0)
-    for instant in (*instants, float("inf")):
-        while at < count and starts[row := order[at]] <= instant:
-            at += 1
-            start, end = starts[row], ends[row]
-            if (start, end) != last:
-                last = (start, end)
-                twins.clear()
-            twin = (kept.name[row], kept.extra[row])
-            if twin in twins:
-                into.duplicates += 1
-                continue
-            twins.add(twin)
-            while stack and reach[stack[-1]] < start:
-                stack.pop()
-            if stack and reach[stack[-1]] < end:
-                into.crossing += 1
-            stack.append(into._append(thread, kept, row, stack[-1] if stack else NONE))
-        while stack and reach[stack[-1]] < instant:
-            stack.pop()
-        innermost.append(stack[-1] if stack else NONE)
-    innermost.pop()
-    into.innermost[thread] = innermost
+def _in_order(spans: SpanStore, thread: int, instants: Sequence[float]) -> list[Block]:
+    """The spans of a thread that enclose an instant, as one block: by start, then by falling end, then as they came."""
+    rows = [
+        (start, -end, block.name[index], block.extra[index])
+        for block in spans.blocks()
+        if block.thread == thread
+        for index, (start, end) in enumerate(zip(block.start, block.end, strict=True))
+        if bisect_left(instants, start) < bisect_right(instants, end)
+    ]
+    if not rows:
+        return []
+    rows.sort(key=lambda row: row[:2])
+    columns = list(zip(*rows, strict=True))
+    ends = array("d", [-end for end in columns[1]])
+    return [Block(thread, array("d", columns[0]), ends, array("q", columns[2]), array("q", columns[3]))]
+
+
+def _add_wanted(spans: SpanStore, wanted: frozenset[int], into: Nest) -> None:
+    """Adds spans that enclose no instant; they stand alone."""
+    for block in spans.blocks():
+        for index in [index for index, extra in enumerate(block.extra) if extra in wanted]:
+            into.thread.append(block.thread)
+            into.start.append(block.start[index])
+            into.end.append(block.end[index])
+            into.name.append(block.name[index])
+            into.extra.append(block.extra[index])
+            into.parent.append(NONE)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Hashable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Hashable
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -133,7 +133,7 @@ class Timeline:
 
     Attributes:
         format: "torch.profiler JSON", "rocprofv3 JSON", ...
-        names: every name, numbered; threads: (process, thread), numbered; shapes: launch shapes, numbered.
+        names: every name, numbered; threads: (process, thread), numbered; shapes: launch shapes (the leading fields of LaunchShape), numbered.
         kernels, calls: columns.
         ops, frames: operators and Python functions as spans a thread; an operator's `extra` is its external id.
         copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
@@ -149,7 +149,7 @@ class Timeline:
         self.producer = Producer()
         self.names: Interner[str] = Interner()
         self.threads: Interner[tuple[int | str, int | str]] = Interner()
-        self.shapes: Interner[LaunchShape] = Interner()
+        self.shapes: Interner[tuple[Any, ...]] = Interner()
         self.kernels = Kernels()
         self.calls = Calls()
         self.ops = SpanStore()
@@ -161,6 +161,10 @@ class Timeline:
         self.events: dict[str, int] = {}
         self._oversized: dict[int, int] = {}
         self._starts_work: dict[str, bool] = {}
+
+    def shape(self, number: int) -> LaunchShape:
+        """The launch shape of a number in a `shape` column."""
+        return LaunchShape(*self.shapes.values_[number])
 
     def number(self, value: int) -> int:
         """An id that fits a column: the id itself, or a stand-in for one of more than 64 bits."""
@@ -192,10 +196,9 @@ def launches_graph(call: str) -> bool:
     return "GraphLaunch" in call
 
 
-def ids(values: Iterable[int], timeline: Timeline) -> array[int]:
+def ids(values: list[int], timeline: Timeline) -> array[int]:
     """A column of ids, however large they are."""
-    listed = list(values)
     try:
-        return array("q", listed)
+        return array("q", values)
     except OverflowError:
-        return array("q", [timeline.number(value) for value in listed])
+        return array("q", [timeline.number(value) for value in values])
