@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
-from tracer.names import ck_lists, cpp
+from tracer.names import ck_lists, ck_view, cpp
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.vocabulary import pick
 
@@ -115,48 +115,7 @@ class CkTemplate(Grammar):
         return _Reader(name).read()
 
     def view(self, decoded: DecodedName) -> GemmView | None:
-        f = decoded.fields
-        m, n, k = f.get("m_per_block"), f.get("n_per_block"), f.get("k_per_block")
-        if m is None or n is None:
-            return None
-        if k is None and "k0_per_block" in f and "k1" in f:
-            k = f["k0_per_block"] * f["k1"]
-        instruction_m = f.get("m_per_xdl", f.get("m_per_wmma"))
-        instruction_n = f.get("n_per_xdl", f.get("n_per_wmma"))
-        wave_m = _times(instruction_m, f.get("m_xdl_per_wave", f.get("m_repeat")))
-        wave_n = _times(instruction_n, f.get("n_xdl_per_wave", f.get("n_repeat")))
-        sched, version = f.get("pipeline_sched", f.get("loop_scheduler")), f.get("pipeline_version")
-        classic = f.get("pipeline_version_classic")
-        return GemmView(
-            op="conv" if "conv" in f["kernel"] else "gemm",
-            tile_m=m,
-            tile_n=n,
-            tile_k=k,
-            wave_tile_m=wave_m,
-            wave_tile_n=wave_n,
-            instruction_m=instruction_m,
-            instruction_n=instruction_n,
-            waves_m=_over(m, wave_m),
-            waves_n=_over(n, wave_n),
-            threads_per_block=f.get("block_size"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            dtype_acc=f.get("dtype_acc"),
-            layout_a=f.get("layout_a"),
-            layout_b=f.get("layout_b"),
-            layout_c=f.get("layout_c", f.get("layout_e")),
-            stages=f.get("num_gemm_k_prefetch_stage"),
-            pipeline=f"{sched} v{version}" if version else f"{sched} {classic}" if classic else sched,
-        )
-
-
-def _times(a: int | None, b: int | None) -> int | None:
-    return a * b if a is not None and b is not None else None
-
-
-def _over(a: int | None, b: int | None) -> int | None:
-    return a // b if a and b and a % b == 0 else None
+        return ck_view.gemm_view(decoded.fields, "conv" if "conv" in decoded.fields["kernel"] else "gemm")
 
 
 class _Reader:

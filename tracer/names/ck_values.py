@@ -24,7 +24,7 @@ TYPES: Mapping[str, str] = {
     "ck_tile::float8_e4m3_t": "fp8", "ck_tile::float8_e5m2_t": "bf8", "ck_tile::fp8_t": "fp8", "ck_tile::bf8_t": "bf8",
 }  # fmt: skip
 
-_GEMM_SPECIALIZATIONS = (
+GEMM_SPECIALIZATIONS = (
     "Default", "MPadding", "NPadding", "KPadding", "MNPadding", "MKPadding", "NKPadding", "MNKPadding", "OPadding",
     "MOPadding", "NOPadding", "KOPadding", "MNOPadding", "MKOPadding", "NKOPadding", "MNKOPadding",
 )  # fmt: skip
@@ -32,7 +32,7 @@ _TAILS = ("Odd", "Even", "One", "Two", "Three", "Four", "Five", "Six", "Seven", 
 #: enum -> values in the order of its declaration (include/ck/utility, .../device/gemm_specialization.hpp,
 #: blkgemmpipe_scheduler.hpp)
 _ENUMS: tuple[tuple[str, str, tuple[FieldValue, ...]], ...] = (
-    ("gemm_spec", "(ck::tensor_operation::device::GemmSpecialization)", _GEMM_SPECIALIZATIONS),
+    ("gemm_spec", "(ck::tensor_operation::device::GemmSpecialization)", GEMM_SPECIALIZATIONS),
     ("mem_op", "(ck::InMemoryDataOperationEnum)", ("Set", "AtomicAdd", "AtomicMax", "Add")),
     ("mem_op", "(ck_tile::memory_operation_enum)", ("Set", "AtomicAdd", "AtomicMax", "Add")),
     ("tail", "(ck::TailNumber)", _TAILS),

@@ -76,10 +76,14 @@ class Pattern:
         family: the family that a match states.
         parts: the parts in the order printed.
         constants: fields that the family itself states (empty span at the end of the name).
+        breaks: the characters between the tokens of a name.
     """
 
-    def __init__(self, family: str, *parts: Part, constants: Mapping[str, FieldValue] | None = None) -> None:
+    def __init__(
+        self, family: str, *parts: Part, constants: Mapping[str, FieldValue] | None = None, breaks: str = "_"
+    ) -> None:
         self.family = family
+        self.breaks = breaks
         self.constants = dict(constants or {})
         whole = seq(*parts)
         self.children = whole.children
@@ -120,7 +124,7 @@ class Pattern:
     def repair(self, name: str, grammar: str) -> DecodedName:
         """Reads a broken name part by part; what follows the first break is kept as unparsed.
 
-        The token (between underscores) that breaks is kept whole, so that no half of it passes for a field.
+        The token (between two of `breaks`) that breaks is kept whole, so that no half of it passes for a field.
         """
         fields: dict[str, FieldValue] = {}
         spans: dict[str, tuple[int, int]] = {}
@@ -140,8 +144,9 @@ class Pattern:
             at = m.end()
         if at < len(name) or reason != "nothing more":
             # a token that breaks in its middle was misread from its start (a pair of numbers that has a third)
-            if "_" not in name[at - 1 : at + 1] and (at < len(name) or not part.regex.startswith("_")):
-                at = name.rfind("_", 0, at) + 1
+            at_break = any(c in name[at - 1 : at + 1] for c in self.breaks)
+            if not at_break and (at < len(name) or part.regex[:1] not in self.breaks):
+                at = max(name.rfind(c, 0, at) for c in self.breaks) + 1
             # and whether a token is left out just before the break is not known
             for key in [k for k, (start, end) in spans.items() if start >= at or end > at]:
                 del fields[key], spans[key]
