@@ -1,0 +1,55 @@
+"""Names with their true fields, where KTRACE_DATA has them: every field right, none made up, every name written back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracer.names import registry
+from tracer.names.vocabulary import fold_dtype
+
+#: families whose grammars are held to the whole corpus here
+_FAMILIES = (
+    "aiter_ck_a4w4_blockscale", "aiter_ck_a8w8_batched_rowwise", "aiter_ck_a8w8_blockscale",
+    "aiter_ck_a8w8_blockscale_bpreshuffle", "aiter_ck_a8w8_bpreshuffle", "aiter_ck_a8w8_rowwise",
+    "aiter_ck_bf16_batched", "aiter_ck_moe_2stages", "aiter_cktile_a8w8_blockscale", "aiter_cktile_a8w8_bpreshuffle",
+    "aiter_cktile_moe_2stages", "aiter_csv_token", "aiter_flydsl_bpreshuffle", "aiter_flydsl_hgemm",
+    "aiter_flydsl_moe", "aiter_flydsl_wmma", "aiter_opus_gemm", "aiter_triton_repr", "inductor_triton",
+)  # fmt: skip
+
+
+def _same(value: Any, true: Any) -> bool:
+    """Whether two values agree, but for the spelling of a type and of a flag."""
+    if isinstance(true, dict):
+        return isinstance(value, dict) and set(value) == set(true) and all(_same(value[k], true[k]) for k in true)
+    if isinstance(true, list):
+        return isinstance(value, list) and len(value) == len(true) and all(map(_same, value, true))
+    if isinstance(true, str) and isinstance(value, str):
+        return fold_dtype(value) == fold_dtype(true)
+    return bool(value == true)
+
+
+def _rows(folder: Path, family: str) -> Iterator[dict[str, Any]]:
+    with (folder / "names" / "corpus.jsonl").open(encoding="utf-8") as file:
+        yield from (row for row in map(json.loads, file) if row["family"] == family)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("family", _FAMILIES)
+def test_a_family_is_read_as_the_code_that_built_its_names_says(family: str, ktrace_data: Path) -> None:
+    rows = list(_rows(ktrace_data, family))
+    assert rows
+    for row in rows:
+        answer = registry.decode(row["name"])
+        assert answer.family == family, row["name"]
+        assert answer.complete, row["name"]
+        for key, true in row["fields"].items():
+            assert _same(answer.fields.get(key), true), (row["name"], key, answer.fields.get(key), true)
+        for key, true in row.get("not_in_name", {}).items():
+            assert answer.fields.get(key) is None or _same(answer.fields[key], true), (row["name"], key)
+        if row["fields"]:
+            assert registry.format_name(answer) == row["name"]
