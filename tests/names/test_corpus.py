@@ -1,4 +1,4 @@
-"""Names with their true fields, where KTRACE_DATA has them: every field right, none made up, every name written back."""
+"""Names with their true fields, where KTRACE_DATA has them: all fields right, none made up, every name written back."""
 
 from __future__ import annotations
 
