@@ -165,3 +165,21 @@ def test_no_frame_of_ktrace_is_recorded(wheel_records: Records) -> None:
     for record in wheel_records.values():
         assert not [f for f in record.frames if f.source is not None and f.source.file.startswith("tracer/")]
         assert not [f for f in record.frames if (f.module or "").startswith("tracer.")], own
+
+
+def test_the_instance_that_aiters_rules_choose_stands_at_the_launch(wheel_records: Records) -> None:
+    record = wheel_records["gemm"]
+    (launch,), (dispatch,) = record.launches, record.dispatches
+    assert launch.instance == dispatch.instance
+    assert launch.instance is not None
+    assert launch.instance.startswith("a8w8_blockscale_1x128x128_256x16x64x256_16x16_16x16_")
+    assert (launch.evidence, launch.reason) == (Evidence.RESOLVED, dispatch.assumption)
+    assert (launch.block, launch.grid) == ((256, 1, 1), (192, 1, 1))
+    assert dispatch.tuned is not None
+    assert (dispatch.tuned.status.value, dispatch.boundary) == ("exact", launch.boundary)
+
+
+def test_the_quantiser_has_a_kernel_and_no_instance(wheel_records: Records) -> None:
+    quant, gemm = wheel_records["quant_gemm"].launches
+    assert (quant.kernel, quant.instance) == ("dynamic_per_group_scaled_quant_kernel", None)
+    assert gemm.instance == wheel_records["gemm"].launches[0].instance

@@ -87,7 +87,7 @@ class Boundary:
         jit_folder: where aiter looks for built modules.
         locate: gives the id of the innermost recorded frame at or above a frame.
         number: gives the next launch's id: a call that is no pure host function starts at least one kernel.
-        values: told which tensors a kernel may write to.
+        values: told which tensors a kernel may write to; None where values are real.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class Boundary:
         jit_folder: str,
         locate: Callable[[types.FrameType | None], int | None],
         number: Callable[[], int],
-        values: Values,
+        values: Values | None = None,
     ) -> None:
         self._jit_folder = jit_folder
         self._locate = locate
         self._number = number
-        self._values = values
+        self._values = values or Values()
         self._enums: dict[str, Any] = {name: enum.IntEnum(name, members) for name, members in enums.items()}
         for kind in self._enums.values():
             kind.__module__ = "aiter"

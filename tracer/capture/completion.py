@@ -6,11 +6,21 @@ read here, in the parent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
+from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import CaptureRecord
+from tracer.errors import KtraceError
+from tracer.model.capture import CaptureRecord, Launch, Resources
+from tracer.model.evidence import Evidence, GridUnit
+from tracer.model.source import Dispatch
 from tracer.ops.triton_gemm import split_k_warning
+
+#: candidates that a reason names; the dispatch has them all
+_MOST_CANDIDATES = 4
 
 
 def complete(record: CaptureRecord, tree: AiterTree | None) -> CaptureRecord:
@@ -20,15 +30,73 @@ def complete(record: CaptureRecord, tree: AiterTree | None) -> CaptureRecord:
         record: as the child saw it.
         tree: the aiter that ran, or None.
     """
-    del tree
-    return msgspec.structs.replace(record, warnings=(*record.warnings, *_split_k_warnings(record)))
+    dispatches, warnings = _dispatches(record, tree) if tree is not None else ({}, [])
+    return msgspec.structs.replace(
+        record,
+        dispatches=tuple(dispatches.values()),
+        launches=tuple(_with_choice(launch, dispatches) for launch in record.launches),
+        warnings=(*record.warnings, *warnings, *_split_k_warnings(record)),
+    )
+
+
+def _dispatches(record: CaptureRecord, tree: AiterTree) -> tuple[dict[int, Dispatch], list[str]]:
+    """What aiter's rules choose for each call that launches something, by the call's id."""
+    found: dict[int, Dispatch] = {}
+    warnings: list[str] = []
+    launching = {launch.boundary for launch in record.launches}
+    for call in record.boundaries:
+        if call.id not in launching:
+            continue
+        try:
+            dispatch = resolve_dispatch(tree, call, record.target, record.environment.variables)
+        except KtraceError as error:
+            warnings.append(f"the choice of {call.module}.{call.function} could not be followed: {error.message}")
+            continue
+        if dispatch is not None:
+            found[call.id] = dispatch
+    return found, warnings
+
+
+def _with_choice(launch: Launch, dispatches: Mapping[int, Dispatch]) -> Launch:
+    """The launch of a call across the boundary, with what its dispatch says of it."""
+    dispatch = dispatches.get(launch.boundary) if launch.boundary is not None else None
+    if dispatch is None:
+        return launch
+    known = dispatch.parameters
+    kernel = dispatch.symbols[0] if dispatch.symbols else known.get("kernel")
+    chosen = dispatch.instance is not None or kernel is not None
+    grid = _extents(known.get("grid"))
+    return msgspec.structs.replace(
+        launch,
+        kernel=kernel,
+        instance=dispatch.instance,
+        grid=grid,
+        grid_unit_seen=GridUnit.BLOCKS if grid is not None else None,
+        block=_extents(known.get("block")),
+        resources=Resources(lds_bytes=known.get("lds_bytes")),
+        evidence=Evidence.RESOLVED if chosen else Evidence.UNRESOLVED,
+        reason=dispatch.assumption if chosen else _open_choice(dispatch.candidates),
+    )
+
+
+def _open_choice(candidates: tuple[str, ...]) -> str:
+    text = "the choice depends on what is not known here"
+    if not candidates:
+        return text
+    return f"{text}: {', '.join(candidates[:_MOST_CANDIDATES])}" + (", ..." if candidates[_MOST_CANDIDATES:] else "")
+
+
+def _extents(value: Any) -> tuple[int, int, int] | None:
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        return None
+    x, y, z = (int(part) for part in value)
+    return x, y, z
 
 
 def _split_k_warnings(record: CaptureRecord) -> list[str]:
     k = record.call.shape.get("K")
     if k is None:
         return []
-    found = [
-        split_k_warning(k, launch.compiled.constexprs) for launch in record.launches if launch.compiled is not None
-    ]
+    compiled = [launch.compiled for launch in record.launches if launch.compiled is not None]
+    found = [split_k_warning(k, kernel.constexprs) for kernel in compiled]
     return list(dict.fromkeys(text for text in found if text is not None))

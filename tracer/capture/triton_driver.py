@@ -1,7 +1,8 @@
 """A Triton driver for a GPU that is not there: kernels really compiled for the target in, a `Launch` a launch out.
 
 Triton asks its active driver for the target, the launcher and the loader. This one names the target, loads nothing and
-launches nothing, and keeps what the launcher was given.
+launches nothing, and keeps what the launcher was given. A launch is `resolved`: the call that leads to it ran and is
+observed (`frame_evidence`), the kernel is really there, and only a GPU could have run it.
 """
 
 from __future__ import annotations
