@@ -33,3 +33,10 @@ def test_of_a_cut_configuration_only_the_last_pair_is_uncertain() -> None:
 
 def test_the_same_name_in_full_states_everything() -> None:
     assert registry.decode("_softmax_kernel_online_BLOCK_SIZE_256").fields["constexprs"] == {"BLOCK_SIZE": 256}
+
+
+def test_likely_readings_at_the_cut_go_and_so_do_those_of_what_is_not_printed() -> None:
+    answer = registry.decode("nvjet_sm120_tst_mma_128x160x64_2_64x40x64_tmaAB_alignCD4_bx_...")
+    assert "bias" not in answer.likely
+    assert answer.likely["m_per_block"] == 128
+    assert "n_per_block" not in registry.decode("nvjet_tst_256x12...").likely

@@ -15,9 +15,16 @@ def without_the_cut(answer: DecodedName) -> DecodedName:
     """Takes the fields that touch the end of the text, and those stated by leaving a token out there, off `answer`.
 
     Fields that the family states (empty span at the beginning) stay. Of a mapping that touches the end, the last entry
-    goes. C++ text is left to its grammars, which count brackets and know where an argument ends.
+    goes. Of likely readings, those printed at the end and those that something is not there go. C++ text is left to its
+    grammars, which count brackets and know where an argument ends.
     """
-    if not answer.fields or "<" in answer.spelled or any(piece.text for piece in answer.unparsed):
+    if not answer.fields or "<" in answer.spelled:
+        return answer
+    if answer.likely:
+        printed = answer.spelled.rstrip("_")
+        likely = {k: v for k, v in answer.likely.items() if v is not False and not printed.endswith(str(v))}
+        answer = msgspec.structs.replace(answer, likely=likely)
+    if any(piece.text for piece in answer.unparsed):
         return answer
     end = len(answer.spelled)
     printed_to = max(stop for start, stop in answer.spans.values())

@@ -43,6 +43,9 @@ LINES: tuple[tuple[str, str, str], ...] = (
      "I8ge MXFP PA_A aite bf16 f4ge f8_b f8ge flat fmha fmoe fp8g gemm mla_ pa_a pa_b pa_d pa_f pa_k topk"),
     ("tensile", "Tensile", "Cij_ Cijk Cust Dij_ Dijk"),
     ("cutlass", "Cutlass", "_ZN7 cutl void"),
+    ("cublas", "Cublas",
+     "_5x_ ada_ ampe blac cudn hopp kepl maxw nvje pasc sm10 sm11 sm12 sm50 sm52 sm53 sm60 sm61 "
+     "sm62 sm70 sm72 sm75 sm80 sm86 sm87 sm88 sm89 sm90 trt_ turi volt"),
 )  # fmt: skip
 
 
