@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tracer.analyse.call import KnownDevice, advice_of, device_of, roofline_of, subject_of, work_of
-from tracer.analyse.coverage import uncovered_k
+from tracer.analyse.coverage import Uncovered, uncovered_k
 from tracer.analyse.implications import implications
 from tracer.model.capture import CaptureRecord, Launch
 from tracer.model.evidence import Mode
@@ -127,7 +127,10 @@ def _notes(
         yield Note(level=NoteLevel.DANGER, text_key="note.exception", values=values)
     for kernel in kernels:
         yield from _kernel_notes(record, kernel)
+    told = any(_uncovered(record, kernel) for kernel in kernels)
     for text in record.warnings:
+        if told and "SPLITK_BLOCK_SIZE" in text:
+            continue  # said above, in the page's language
         yield Note(level=NoteLevel.WARNING, text_key="note.warning", values={"text": text})
     if work is None:
         yield Note(level=NoteLevel.INFO, text_key="note.no_work", values={"op": record.call.op})
@@ -146,13 +149,17 @@ def _notes(
         )
 
 
+def _uncovered(record: CaptureRecord, kernel: KernelReport) -> Uncovered | None:
+    constants = kernel.launch.compiled.constexprs if kernel.launch.compiled else {}
+    return uncovered_k(constants, record.call.shape.get("K"))
+
+
 def _kernel_notes(record: CaptureRecord, kernel: KernelReport) -> Iterator[Note]:
     if kernel.disagreement is not None:
         found = kernel.disagreement
         values = {"resolved": found.resolved, "observed": found.observed}
         yield Note(level=NoteLevel.DANGER, text_key="note.disagreement", values=values)
-    constants = kernel.launch.compiled.constexprs if kernel.launch.compiled else {}
-    missing = uncovered_k(constants, record.call.shape.get("K"))
+    missing = _uncovered(record, kernel)
     if missing is not None:
         yield Note(
             level=NoteLevel.DANGER,

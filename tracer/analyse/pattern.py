@@ -13,22 +13,27 @@ Values = dict[str, str | int | float]
 
 #: what a launch costs whatever it does, in µs: a rule of thumb for graph-replayed kernels on MI300-class parts
 FIXED_US = 6.0
+#: so many of the CUs must be without a block before splitting K is worth its sum
+IDLE_SHARE = 0.25
+#: a time this many times above the fixed cost is not explained by it
+NOT_LAUNCH = 2.0
 #: a split of K should leave each block at least this many main-loop steps
 STEPS_A_SPLIT = 4
 
 
 def _short_of_k(tiling: Tiling, units: int) -> Advice | None:
     """Too few output tiles for the CUs, with K long enough to be shared among several blocks."""
-    if tiling.blocks >= units or tiling.k_steps is None:
+    if tiling.blocks > units * (1 - IDLE_SHARE) or tiling.k_steps is None:
         return None
     n, tile_n = tiling.problem.n, tiling.tile.n
     if n < tile_n:
         return None  # so little output that adding up the parts costs more than they save
-    split = min(units // tiling.blocks, tiling.k_steps // STEPS_A_SPLIT)
+    split = min(-(-units // tiling.blocks), tiling.k_steps // STEPS_A_SPLIT)
     if split < 2:
         return None
     values: Values = {
         "blocks": tiling.blocks,
+        "idle": units - tiling.blocks,
         "units": units,
         "steps": tiling.k_steps,
         "split": split,
@@ -38,8 +43,11 @@ def _short_of_k(tiling: Tiling, units: int) -> Advice | None:
 
 
 def _launch(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> Advice | None:
-    """So little work that the fixed cost of a launch outweighs it."""
+    """So little work that the fixed cost of a launch outweighs it, and no known time that says otherwise."""
     if point.floor_us is None or point.floor_us >= FIXED_US:
+        return None
+    known = point.measured_us or point.quoted_us
+    if known is not None and known > NOT_LAUNCH * FIXED_US:
         return None
     if tiling is not None and units and tiling.rounds(units) > 1:
         return None

@@ -91,7 +91,7 @@ def place(ref: SourceRef | None) -> Markup:
         return Markup("–")
     address = url(ref.permalink)
     text = code(place_text(ref))
-    return Markup(f"[{text}]({address})") if address else text
+    return Markup(f"[{text}]({address})") if address else Markup(f"{text}{{ .kt-place }}")
 
 
 def named_place(name: str, ref: SourceRef | None) -> Markup:

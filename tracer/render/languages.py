@@ -115,21 +115,34 @@ class Words:
         return key in self._texts or key in self._fallback
 
     def note(self, note: Note) -> Markup:
-        """A note of a report."""
-        return self(note.text_key, **note.values)
+        """A note of a report; what it quotes from a record is translated where that is known."""
+        return self(note.text_key, **{key: self.phrase(text) for key, text in note.values.items()})
 
     def reason(self, text: str) -> Markup:
         """Why something is no better known: documented reasons in the page's language, others as they stand."""
-        key = f"tuned.reason.{text}"
-        return self(key) if self.has(key) else self.phrase(text)
+        for key in (f"tuned.reason.{text}", f"reason.{text}"):
+            if self.has(key):
+                return self(key)
+        return self.phrase(text)
 
     def phrase(self, text: str) -> Markup:
-        """A sentence that was written in English elsewhere, in the page's language where it has one for it."""
+        """A sentence that was written in English elsewhere, in the page's language where it has one for it.
+
+        A sentence of several parts (`...; ...`) is translated when each part can be.
+        """
+        whole = self._translated(text)
+        if whole is not None:
+            return whole
+        parts = [self._translated(part) for part in text.split("; ")]
+        known = [part for part in parts if part is not None]
+        return Markup("；").join(known) if len(known) == len(parts) > 1 else markdown(text)
+
+    def _translated(self, text: str) -> Markup | None:
         for pattern, translated in _phrases(self.language):
             found = pattern.fullmatch(text)
             if found is not None:
                 return Markup(translated.format(**{k: markdown(v) for k, v in found.groupdict().items()}))
-        return markdown(text)
+        return None
 
     def cite(self, source: str) -> Markup:
         """Where a rule comes from: a key of the language files or a reference as it stands."""

@@ -115,6 +115,7 @@ def page_environment() -> jinja2.Environment:
         tuned_lookups=rows.tuned_lookups,
         csv_table=rows.csv_table,
         registers=rows.registers,
+        parameters=rows.parameters,
         launch_options=rows.launch_options,
         versions=rows.versions,
         indented=rows.indented,

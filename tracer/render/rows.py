@@ -9,7 +9,7 @@ import msgspec
 from markupsafe import Markup
 
 from tracer.model.capture import Environment, Launch
-from tracer.model.report import Path
+from tracer.model.report import KernelReport, Path
 from tracer.model.source import CsvRow, TunedLookup
 from tracer.render.languages import Words
 
@@ -61,6 +61,28 @@ def registers(launch: Launch, words: Words) -> Markup:
         (words("kernel.scratch"), res.scratch_bytes),
     )
     return Markup(", ").join(Markup("{} {}").format(name, value) for name, value in named if value is not None)
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A launch value known from source: key, value, and the place that states it, or None."""
+
+    key: str
+    value: Any
+    place: str | None
+
+
+def parameters(kernel: KernelReport) -> list[Parameter]:
+    """The launch values that source states, without those that the launch itself has."""
+    if kernel.dispatch is None:
+        return []
+    stated, launch = kernel.dispatch.parameters, kernel.launch
+    sources = stated.get("sources") or {}
+    own = {"grid": launch.grid, "block": launch.block, "lds_bytes": launch.resources.lds_bytes}
+    return [
+        Parameter(key, value, sources.get(key))
+        for key, value in stated.items()
+        if key != "sources" and own.get(key) is None
+    ]
 
 
 def launch_options(launch: Launch) -> list[tuple[str, Any]]:
