@@ -11,6 +11,9 @@ import platform
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+#: ktrace's own version; the packaging file reads it from here
+__version__ = "0.1.0"
+
 #: what ktrace runs with; a version outside is refused by `doctor` and by captures
 SUPPORTED = {
     "python": SpecifierSet(">=3.11,<3.14"),
@@ -39,5 +42,5 @@ def is_supported(package: str, version: str) -> bool:
 
 
 def ktrace_version() -> str:
-    """The installed version of ktrace itself."""
-    return installed_version("ktrace") or "unknown"
+    """The version of ktrace itself, installed or run from a checkout."""
+    return __version__

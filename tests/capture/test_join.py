@@ -68,6 +68,13 @@ def test_a_launch_that_no_frame_explains_is_kept_counted_and_says_why() -> None:
     assert lost[0].count == 2
 
 
+def test_a_call_without_python_frames_loses_nothing() -> None:
+    (joined,), _, lost = join_frames([], [launch(16_000)], [], {})
+    assert joined.frame is None
+    assert joined.reason is None
+    assert not lost
+
+
 def test_operators_get_their_frame_too() -> None:
     _, (op,), _ = join_frames(FRAMES, [], [CpuOp(id=0, name="aten::mm", thread=4242, start_ns=55_000)], {4242: 7})
     assert op.frame == 2

@@ -117,7 +117,6 @@ class Child:
         self._tensors = DryTensors(self._values, bodies)
         if self._job.aiter is not None:
             self.say(Doing(f"importing aiter from {self._job.aiter.python_root}", _IMPORT_PATIENCE_S))
-            sys.path.insert(0, self._job.aiter.python_root)
             self._import_aiter()
         torch.set_grad_enabled(False)
         self._import_log = tuple(self._log.lines)
@@ -125,6 +124,9 @@ class Child:
     def _import_aiter(self) -> None:
         assert self._job.aiter is not None
         root = self._job.aiter.python_root
+        spec = importlib.util.find_spec("aiter")
+        if spec is None or root not in [os.path.dirname(folder) for folder in spec.submodule_search_locations or ()]:
+            sys.path.insert(0, root)
         try:
             import aiter  # noqa: F401
         except ModuleNotFoundError as error:

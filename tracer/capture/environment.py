@@ -9,6 +9,7 @@ import sys
 
 from tracer.capture.protocol import AiterPlace
 from tracer.model.capture import Environment, SourceTree
+from tracer.versions import ktrace_version
 
 #: public repositories of the libraries whose frames are cited, and how a version is named there
 _REPOSITORIES = {
@@ -21,7 +22,10 @@ _VARIABLES = ("GPU_ARCHS", "CU_NUM", "PYTORCH_ALLOC_CONF", "ENABLE_CK")
 
 
 def version_of(package: str) -> str | None:
-    """The installed version of a distribution, or None."""
+    """The version of a package: what is loaded says, else what is installed; None when neither is there."""
+    loaded = getattr(sys.modules.get(package), "__version__", None)
+    if loaded is not None:
+        return str(loaded)
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -55,7 +59,7 @@ def describe(aiter: AiterPlace | None, *, dry: bool) -> Environment:
             ),
         )
     return Environment(
-        ktrace=version_of("ktrace") or "unknown",
+        ktrace=ktrace_version(),
         python=platform.python_version(),
         platform=f"{platform.system()}-{platform.machine()}",
         torch=version_of("torch"),

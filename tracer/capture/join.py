@@ -74,6 +74,10 @@ def join_frames(
     Returns:
         Launches and operators with their frames, and what could not be joined. A joined launch's frame is observed.
     """
+    if not frames:
+        # a built-in such as torch.mm enters C++ at once: there is nothing to join, and nothing is lost
+        plain = (msgspec.structs.replace(launch, frame=None, frame_evidence=None, reason=None) for launch in launches)
+        return tuple(plain), tuple(cpu_ops), ()
     finder = FrameFinder(frames)
 
     def at(thread: int, start_ns: int | None) -> int | None:
@@ -90,7 +94,10 @@ def join_frames(
                 msgspec.structs.replace(launch, frame=None, frame_evidence=Evidence.UNRESOLVED, reason=reason)
             )
             continue
-        joined.append(msgspec.structs.replace(launch, frame=found, frame_evidence=Evidence.OBSERVED))
+        how = {**launch.joined_by, "frame": "the innermost frame of the thread that was open at the runtime call"}
+        joined.append(
+            msgspec.structs.replace(launch, frame=found, frame_evidence=Evidence.OBSERVED, reason=None, joined_by=how)
+        )
     ops = tuple(msgspec.structs.replace(op, frame=at(op.thread, op.start_ns)) for op in cpu_ops)
     missing = (Lost("launches without a Python frame", lost),) if lost else ()
     return tuple(joined), ops, missing

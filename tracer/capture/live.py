@@ -75,7 +75,13 @@ def capture_live(
         )
     if importlib.util.find_spec("torch") is None:
         raise CaptureError("torch is not installed", hint="install the ROCm or CUDA build of torch for this machine")
-    for op in ops:
+    for op, request in zip(ops, requests, strict=True):
+        if vendor in op.config_needed_on and request.config is None:
+            raise UsageError(
+                f"{op.name}: the library has no tuned configuration for a {vendor.upper()} GPU",
+                expected=f"--config with {', '.join(op.config_required)}",
+                hint="`ktrace ops` lists the keys",
+            )
         if vendor not in op.vendors:
             raise UsageError(
                 f"{op.name} does not run on a {vendor.upper()} GPU",

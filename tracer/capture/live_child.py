@@ -6,6 +6,7 @@ Each op is warmed up, captured once under the trace function and the profiler, a
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import sys
 import threading
@@ -97,26 +98,26 @@ class LiveChild:
             self._tensors.reset()
             inputs = op.inputs(request.shape, request.options, self._tensors)
             input_bytes = self._tensors.bytes_made
-
-            def call(given: Any = inputs) -> Any:
-                return op.call(given, request.options, request.config)
-
+            # a partial has no frame of its own: a Python closure here would be ktrace's, and hide what it calls
+            call = functools.partial(op.call, options=request.options, config=request.config)
             for _ in range(_WARM_UPS):
-                call()
+                call(inputs)
             torch.cuda.synchronize()
-            profile = profile_once(call, recorder, Path(self._job.folder))
-            timings = self._time(op, request, call, input_bytes)
+            profile = profile_once(functools.partial(call, inputs), recorder, Path(self._job.folder))
+            timings = self._time(op, request, call, inputs, input_bytes)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - what the op raises is the answer
             failure = self._failure(error, recorder, request)
         finally:
             torch.cuda.empty_cache()
         self.say(Recorded(index, self._record(request, op, recorder, profile, timings, failure)))
 
-    def _time(self, op: Op, request: CallRequest, call: Callable[..., Any], input_bytes: int) -> tuple[Timing, ...]:
+    def _time(
+        self, op: Op, request: CallRequest, call: Callable[[Any], Any], inputs: Any, input_bytes: int
+    ) -> tuple[Timing, ...]:
         """Every method that works; why a graph does not stands in the eager figure."""
         cache = self._gpu.cache_bytes
         self.say(Doing(f"timing {request.op}: single calls"))
-        eager = time_eager(call, input_bytes, cache)
+        eager = time_eager(functools.partial(call, inputs), input_bytes, cache)
         timings = []
         self.say(Doing(f"timing {request.op}: graph replay"))
         try:
@@ -133,7 +134,7 @@ class LiveChild:
             reason = f"{type(error).__name__}: {_short(error, _LONGEST_REASON)}"
             eager = msgspec.structs.replace(eager, fallback_reason=f"the op can't be captured in a graph: {reason}")
         self.say(Doing(f"timing {request.op}: kernel durations"))
-        sums = kernel_sums_us(call, _PROFILED_CALLS, Path(self._job.folder))
+        sums = kernel_sums_us(functools.partial(call, inputs), _PROFILED_CALLS, Path(self._job.folder))
         timings.append(eager)
         if sums:
             timings.append(time_kernels(sums, input_bytes, cache))

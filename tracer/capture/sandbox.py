@@ -40,9 +40,6 @@ _DROPPED = (
     "AITER_REBUILD",
     "AITER_JIT_DIR",
     "AITER_META_DIR",
-    "HIP_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-    "CUDA_VISIBLE_DEVICES",
     "TRITON_INTERPRET",
     "TRITON_CACHE_MANAGER",
     "PYTHONSTARTUP",
@@ -104,6 +101,10 @@ def child_environment(folder: Path, facts: TargetFacts, outer: Mapping[str, str]
         "PATH": f"{folder / 'rocm' / 'bin'}{os.pathsep}{outer.get('PATH', os.defpath)}",
         "GPU_ARCHS": facts.target.arch or "",
         "CU_NUM": str(facts.target.compute_units),
+        # a GPU that is there is not the target, and must not be touched
+        "HIP_VISIBLE_DEVICES": "-1",
+        "ROCR_VISIBLE_DEVICES": "-1",
+        "CUDA_VISIBLE_DEVICES": "-1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "" if site.ENABLE_USER_SITE else "1",
         # the home folder is another one: packages that the user installed there must still be found

@@ -13,12 +13,14 @@ import sys
 import click
 
 from tracer.errors import KtraceError
+from tracer.versions import ktrace_version
 
 #: verb -> one line for --help; the module tracer.cli.<verb> holds it
 VERBS = {
     "run": "Run (or dry-run) an op, follow it to its kernel, and write its page.",
     "render": "Write pages again from stored records.",
     "decode": "Read kernel names, instance names or symbols into typed fields.",
+    "check": "Check aiter's tuned configs: a shape, a log, or all of its files.",
     "site": "Make, build or serve the site of pages.",
     "ops": "List the ops that ktrace can run.",
     "devices": "List the devices ktrace knows, with the source of every figure.",
@@ -56,7 +58,7 @@ class Verbs(click.Group):
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="ktrace", prog_name="ktrace")
+@click.version_option(ktrace_version(), prog_name="ktrace")
 def cli() -> None:
     """Which line of Python ends in which GPU kernel, what its name says, how fast it could be, and why it was chosen.
 

@@ -82,6 +82,8 @@ class Op(abc.ABC):
     vendors: ClassVar[tuple[str, ...]] = ("rocm", "cuda")
     #: whether it takes an explicit kernel configuration (--config JSON), and the keys that it knows with their types
     config_keys: ClassVar[Mapping[str, type]] = {}
+    #: vendors on whose GPUs the library has no configuration of its own, so that one must be given
+    config_needed_on: ClassVar[tuple[str, ...]] = ()
     #: the keys that an explicit configuration must have
     config_required: ClassVar[tuple[str, ...]] = ()
 

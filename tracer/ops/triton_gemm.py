@@ -63,6 +63,7 @@ class GemmA16W16(Op):
     dims = DENSE_DIMS
     options = (DENSE_DTYPE,)
     needs = ("torch", "triton", "aiter")
+    config_needed_on = ("cuda",)
     config_keys = {  # noqa: RUF012 - the base class declares it
         "BLOCK_SIZE_M": int,
         "BLOCK_SIZE_N": int,
