@@ -45,6 +45,7 @@ class ArrayStream:
         self._buffer = bytearray()
         self._base = 0
         self._ended = False
+        self._arrays = 0
         keys = b"|".join(re.escape(k.encode()) for k in wanted if k)
         self._key = re.compile(rb'"(' + keys + rb')"\s*:\s*(?=\[)') if keys else _NEVER
 
@@ -94,7 +95,8 @@ class ArrayStream:
 
         Between elements the buffer begins with what stands before the next one: the bracket or a comma.
         """
-        reader = SliceReader(key, elements, self._losses)
+        self._arrays += 1
+        reader = SliceReader(key, self._arrays, elements, self._losses)
         self.complete = False
         while True:
             start = _filled(self._buffer)
@@ -112,6 +114,13 @@ class ArrayStream:
             else:
                 seen = reader.last_cut(self._buffer)
                 if seen is None:
+                    last = reader.closing(self._buffer, start, self._base)
+                    if last is not None:
+                        batch, closed_at = last
+                        yield batch
+                        self._drop(closed_at)
+                        self.complete = True
+                        return
                     if len(self._buffer) > LONGEST_ELEMENT_BYTES:
                         self._skip_element(reader)
                     else:
@@ -120,7 +129,7 @@ class ArrayStream:
                 cut = seen
                 items = self._in_place(elements, start, cut)
                 if items is not None:
-                    yield Batch(key, self._base + start, items)
+                    yield Batch(key, self._arrays, self._base + start, items)
                     del items
                     self._drop(cut)
                     self._more()

@@ -20,6 +20,8 @@ _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 
 #: a list of objects inside an element may look like the next elements; so many of them are tried together
 _MERGED_PIECES = 4
+#: a list of objects inside an element may look like the array's end; so many places are tried
+_ENDS_TRIED = 8
 
 
 class Elements(msgspec.Struct, Generic[T], frozen=True):
@@ -42,11 +44,13 @@ class Batch(msgspec.Struct, Generic[T], frozen=True):
 
     Attributes:
         key: the array's key; "" for a list at the top of the text.
+        array: which array of the text it is, counted from 1.
         offset: of the first element, in bytes of unpacked text.
         items: the elements.
     """
 
     key: str
+    array: int
     offset: int
     items: list[T]
 
@@ -58,8 +62,9 @@ Progress = tuple[int, bool]
 class SliceReader:
     """Reads stretches of one array."""
 
-    def __init__(self, key: str, elements: Elements[Any], losses: Losses) -> None:
+    def __init__(self, key: str, array: int, elements: Elements[Any], losses: Losses) -> None:
         self._key = key
+        self._array = array
         self._elements = elements
         self._losses = losses
         first = b"|".join(re.escape(k.encode()) for k in elements.first_keys)
@@ -85,6 +90,16 @@ class SliceReader:
         found = self._boundary.search(text)
         return found.start(1) if found else None
 
+    def closing(self, text: bytes | bytearray, at: int, base: int) -> tuple[Batch[Any], int] | None:
+        """The elements from `at` to the array's end, and where its bracket is; None when it does not end in `text`."""
+        for tried, end in enumerate(_ARRAY_END.finditer(text, at)):
+            if tried == _ENDS_TRIED:
+                break
+            items = self._try(bytes(text[at : end.start(1)]))
+            if items is not None:
+                return Batch(self._key, self._array, base + at, items), end.start(1)
+        return None
+
     def read(self, text: bytes, base: int, *, final: bool) -> Generator[Batch[Any], None, Progress]:
         """Decodes `text`, which begins with an element.
 
@@ -103,16 +118,16 @@ class SliceReader:
                 # nearly always the array's end; if it is not, this does not decode and the careful way follows
                 items = self._try(text[at : end.start(1)])
                 if items is not None:
-                    yield Batch(self._key, base + at, items)
+                    yield Batch(self._key, self._array, base + at, items)
                     return end.start(1), True
             whole = b"[" + text[at:] if final else b"[" + text[at:] + b"]"
             try:
-                yield Batch(self._key, base + at, self._elements.decode(whole))
+                yield Batch(self._key, self._array, base + at, self._elements.decode(whole))
                 return len(text), final
             except msgspec.ValidationError:
                 items = self._one_by_one(whole)
                 if items is not None:
-                    yield Batch(self._key, base + at, items)
+                    yield Batch(self._key, self._array, base + at, items)
                     return len(text), final
                 position = len(whole)
             except msgspec.DecodeError as error:
@@ -120,21 +135,21 @@ class SliceReader:
                     end_at = text.rindex(b"]", at, at + position - 1)
                     items = self._try(text[at:end_at])
                     if items is not None:
-                        yield Batch(self._key, base + at, items)
+                        yield Batch(self._key, self._array, base + at, items)
                         return end_at, True
                 position = _position(error, whole)
             if marks is None:
                 marks = list(self._boundary.finditer(text))
             at, items = self._lead(text, at, at + position - 1, marks)
             if items:
-                yield Batch(self._key, base + at, items)
+                yield Batch(self._key, self._array, base + at, items)
             after = marks[bisect_right(marks, at, key=_start) :][:_MERGED_PIECES]
             if not after and not final and base + at != self._stuck_at:
                 self._stuck_at = base + at
                 return at, False
             at, items = self._mend(text, at, after, base, final)
             if items:
-                yield Batch(self._key, base + at, items)
+                yield Batch(self._key, self._array, base + at, items)
         return len(text), False
 
     def _try(self, body: bytes) -> list[Any] | None:

@@ -198,4 +198,7 @@ def read_kineto(blocks: Iterable[bytes], losses: Losses) -> Timeline:
             reader.take(batch.items)
     reader.finish()
     read_metadata(bytes(stream.outside), timeline)
+    timeline.recognised |= bytes(stream.outside[:64]).strip().startswith(b"[")
+    if not stream.complete:
+        losses.add("the list of events is not closed: the file may have ended early", detail="the rest was read")
     return timeline

@@ -12,10 +12,12 @@ _PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==(.+)")
 #: packages whose versions explain a kernel
 _TOLD_PACKAGES = frozenset({"torch", "triton", "aiter", "amd-aiter", "vllm", "sglang", "transformers", "flash-attn"})
 
+_TRACE_KEYS = frozenset({"traceEvents", "schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds"})
+
 
 def _objects(text: str) -> dict[str, Any]:
     """The top-level values of the text around the arrays, also where its end is missing."""
-    for closed in (text, text + "]}", text + "}"):
+    for closed in (text, text + "]}", text + "}", text + "]"):
         try:
             value = json.loads(closed, strict=False)
         except (ValueError, RecursionError):
@@ -80,6 +82,7 @@ def _packages(metadata: dict[str, Any]) -> dict[str, str]:
 def read_metadata(outside: bytes, timeline: Timeline) -> None:
     """Reads devices, versions and the base of the clock into `timeline`."""
     found = _objects(outside.decode(errors="replace"))
+    timeline.recognised = not _TRACE_KEYS.isdisjoint(found)
     devices = found.get("deviceProperties")
     if isinstance(devices, list):
         timeline.devices = tuple(_device(i, d) for i, d in enumerate(devices) if isinstance(d, dict))

@@ -183,9 +183,7 @@ class _Sweep:
         into.crossing += self.crossing
 
 
-def nest(
-    spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()
-) -> Nest:
+def nest(spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()) -> Nest:
     """Finds the spans around each instant.
 
     Args:

@@ -133,7 +133,9 @@ class Timeline:
 
     Attributes:
         format: "torch.profiler JSON", "rocprofv3 JSON", ...
-        names: every name, numbered; threads: (process, thread), numbered; shapes: launch shapes (the leading fields of LaunchShape), numbered.
+        names: every name, numbered.
+        threads: (process, thread), numbered.
+        shapes: launch shapes (the leading fields of LaunchShape), numbered.
         kernels, calls: columns.
         ops, frames: operators and Python functions as spans a thread; an operator's `extra` is its external id.
         copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
@@ -141,6 +143,7 @@ class Timeline:
         base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
         clock_us: resolution of the trace's clock where it is coarse (1.0: whole microseconds), else 0.
         events: how many events of each category the file holds.
+        recognised: whether the text around the events, or the header, says that this is a trace.
     """
 
     def __init__(self, format_name: str, losses: Losses) -> None:
@@ -159,6 +162,7 @@ class Timeline:
         self.base_ns = 0
         self.clock_us = 0.0
         self.events: dict[str, int] = {}
+        self.recognised = False
         self._oversized: dict[int, int] = {}
         self._starts_work: dict[str, bool] = {}
 
