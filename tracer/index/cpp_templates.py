@@ -1,0 +1,187 @@
+"""Template heads, aliases and constants of a C++ file: its text in, what a type expression can be evaluated with out.
+
+For Composable Kernel's device operations and aiter's helper aliases: which parameters a template takes and with which
+defaults, what an alias stands for, what a `static constexpr` member is, which values an enum has.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tracer.index.cpp_text import prepare
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Query
+
+#: changes whenever the facts mean something else; part of the cache's key
+FACTS_VERSION = 1
+
+_QUERY = """
+(namespace_definition) @scope
+(class_specifier body: (_)) @scope
+(struct_specifier body: (_)) @scope
+(struct_specifier name: (_)) @struct
+(class_specifier name: (_)) @struct
+(alias_declaration) @alias
+(function_definition) @function
+(enum_specifier body: (_)) @enum
+(field_declaration default_value: (_)) @constant
+(declaration declarator: (init_declarator)) @constant
+"""
+
+
+class Parameter(msgspec.Struct, frozen=True, array_like=True):
+    """One template parameter.
+
+    Attributes:
+        name: its name.
+        type: "" for a type parameter, else the type of the value as written.
+        default: as written, or "".
+        pack: whether it is a pack.
+    """
+
+    name: str
+    type: str = ""
+    default: str = ""
+    pack: bool = False
+
+
+class Head(msgspec.Struct, frozen=True, array_like=True):
+    """One declared thing that may be a template.
+
+    Attributes:
+        name: qualified by the namespaces and classes around it.
+        kind: "struct", "alias", "function", "constant" or "enum".
+        parameters: template parameters; None when it is no template.
+        text: what an alias or constant stands for; a function's parameter types, `;` between them; an enum's
+            enumerators, `;` between them.
+        line: line of its name.
+    """
+
+    name: str
+    kind: str
+    parameters: tuple[Parameter, ...] | None = None
+    text: str = ""
+    line: int = 0
+
+    @property
+    def leaf(self) -> str:
+        """The unqualified name."""
+        return self.name.rpartition("::")[2]
+
+
+class TemplateFacts(msgspec.Struct, frozen=True, array_like=True):
+    """The heads of one file, in order."""
+
+    heads: tuple[Head, ...] = ()
+
+
+@cache
+def _language() -> tuple[Language, Query]:
+    import tree_sitter
+    import tree_sitter_cpp
+
+    language = tree_sitter.Language(tree_sitter_cpp.language())
+    return language, tree_sitter.Query(language, _QUERY)
+
+
+def read_templates(source: str) -> TemplateFacts:
+    """The heads in a file's text (its bytes decoded as Latin-1)."""
+    import tree_sitter
+
+    language, query = _language()
+    data = prepare(source).text.encode("latin-1")
+    root = tree_sitter.Parser(language).parse(data).root_node
+    found = tree_sitter.QueryCursor(query).captures(root)
+    scopes = sorted(
+        (n.start_byte, n.end_byte, _text(data, name).split("<")[0].strip())
+        for n in found.get("scope", ())
+        if (name := n.child_by_field_name("name")) is not None
+    )
+    heads: list[tuple[int, Head]] = []
+    for kind in ("struct", "alias", "function", "enum", "constant"):
+        for node in found.get(kind, ()):
+            head = _head(data, node, kind)
+            if head is not None:
+                scope = "::".join(s[2] for s in scopes if s[0] < node.start_byte and s[1] > node.start_byte)
+                name = f"{scope}::{head.name}" if scope else head.name
+                heads.append((node.start_byte, msgspec.structs.replace(head, name=name)))
+    heads.sort(key=lambda item: item[0])
+    return TemplateFacts(tuple(h for _, h in heads))
+
+
+def _text(data: bytes, node: Node | None) -> str:
+    return " ".join(data[node.start_byte : node.end_byte].decode("latin-1").split()) if node is not None else ""
+
+
+def _head(data: bytes, node: Node, kind: str) -> Head | None:
+    line = node.start_point[0] + 1
+    if kind == "struct":
+        name = node.child_by_field_name("name")
+        declares = node.child_by_field_name("body") is not None or (
+            node.parent is not None and node.parent.type == "template_declaration"
+        )
+        if name is None or not declares or name.type not in ("type_identifier", "identifier"):
+            return None
+        return Head(_text(data, name), kind, _parameters(data, node.parent), "", name.start_point[0] + 1)
+    if kind == "alias":
+        name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
+        return Head(_text(data, name), kind, _parameters(data, node.parent), _text(data, target), line)
+    if kind == "enum":
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None or body is None:
+            return None
+        items = [_text(data, c) for c in body.named_children if c.type == "enumerator"]
+        return Head(_text(data, name), kind, None, ";".join(items), line)
+    if kind == "constant":
+        return _constant(data, node, line)
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator")
+    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
+    if declarator is None or inner is None or inner.type not in ("identifier", "field_identifier"):
+        return None
+    listed = declarator.child_by_field_name("parameters")
+    types = []
+    for parameter in listed.named_children if listed is not None else ():
+        if "parameter" in parameter.type:
+            name_node = parameter.child_by_field_name("declarator")
+            text = _text(data, parameter)
+            types.append(text.removesuffix(_text(data, name_node)).strip() if name_node is not None else text)
+    return Head(_text(data, inner), kind, _parameters(data, node.parent), ";".join(types), inner.start_point[0] + 1)
+
+
+def _constant(data: bytes, node: Node, line: int) -> Head | None:
+    if "constexpr" not in _text(data, node)[:60]:
+        return None
+    declarator = node.child_by_field_name("declarator")
+    value = node.child_by_field_name("default_value")
+    if declarator is not None and declarator.type == "init_declarator":
+        value = declarator.child_by_field_name("value")
+        declarator = declarator.child_by_field_name("declarator")
+    if declarator is None or value is None or declarator.type not in ("identifier", "field_identifier"):
+        return None
+    return Head(_text(data, declarator), "constant", None, _text(data, value), line)
+
+
+def _parameters(data: bytes, parent: Node | None) -> tuple[Parameter, ...] | None:
+    if parent is None or parent.type != "template_declaration":
+        return None
+    listed = parent.child_by_field_name("parameters")
+    out = []
+    for child in listed.named_children if listed is not None else ():
+        text = _text(data, child)
+        pack = "variadic" in child.type
+        if "type_parameter" in child.type:
+            plain, _, default = text.partition("=")
+            name = re.sub(r"^(?:typename|class)\b", "", plain).replace("...", "").strip()
+            out.append(Parameter(name, "", default.strip(), pack))
+        elif "parameter" in child.type:
+            plain, _, default = text.partition("=")
+            words = plain.replace("...", " ").split()
+            out.append(Parameter(words[-1], " ".join(words[:-1]), default.strip(), pack))
+    return tuple(out)
