@@ -1,0 +1,118 @@
+"""`ktrace run`: what is refused before anything runs. What a capture gives is tested in tests/capture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Answer
+from tracer.cli.answers import run_answer, run_text
+from tracer.pipeline import build_report
+from tracer.store import load_record
+
+Ktrace = Callable[..., Answer]
+RECORDS = Path(__file__).parents[1] / "data" / "records"
+OP = "gemm_a8w8_blockscale"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--shape", "128,1536"], "has 2 values"),
+        (["--shape", "0,1536,7168"], "M=0"),
+        (["--shape", "128,1536,100"], "multiple of 128"),
+        (["--shape", "128,1536,99999999999999999999999"], "absurdly large"),
+        ([], "no shape was given"),
+        (["--shape", "128,1536,7168", "--target", "gfx999"], "gfx999"),
+        (["--shape", "128,1536,7168", "--device", "MI999"], "MI999"),
+        (["--shape", "128,1536,7168", "--device", "MI355X", "--target", "gfx942"], "MI355X is gfx950"),
+        (["--shape", "128,1536,7168", "--target", "gfx942", "--cu-num", "305"], "305"),
+        (["--shape", "128,1536,7168", "--config", "{}"], "takes no kernel configuration"),
+        (["--shape", "128,1536,7168", "--dtype", "fp64"], "fp64"),
+        (["--shape", "@/nothing/like/this.csv"], "this.csv"),
+    ],
+)
+def test_what_cannot_be_is_wrong_usage_and_named(
+    ktrace: Ktrace, tmp_path: Path, arguments: list[str], part: str
+) -> None:
+    answer = ktrace(OP, *arguments, "--out", str(tmp_path / "site"))
+    assert answer.code == 2
+    assert part in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("config", "part"),
+    [
+        ("{", "no JSON"),
+        ("[1]", "no JSON object"),
+        ('{"BLOCK_SIZE_Q": 16}', "BLOCK_SIZE_Q"),
+        ('{"BLOCK_SIZE_M": "16"}', "BLOCK_SIZE_M"),
+    ],
+)
+def test_a_configuration_that_the_kernel_does_not_take_is_named(
+    ktrace: Ktrace, tmp_path: Path, config: str, part: str
+) -> None:
+    answer = ktrace("gemm_a16w16", "--shape", "16,3072,3072", "--config", config, "--out", str(tmp_path / "site"))
+    assert answer.code == 2
+    assert part in answer.err
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(ktrace: Ktrace, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    answer = ktrace(OP, "--shape", "128,1536,7168", "--out", str(tmp_path / "file" / "site"))
+    assert answer.code == 2
+    assert "can't be written" in answer.err
+
+
+def test_live_without_a_gpu_says_what_was_looked_for(
+    ktrace: Ktrace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracer.capture.live._NODES", {"cuda": tmp_path / "no", "rocm": tmp_path / "none"})
+    answer = ktrace("torch_mm", "--shape", "1,2,3", "--mode", "live", "--out", str(tmp_path / "site"))
+    assert answer.code == 1
+    assert "no GPU" in answer.err
+    assert "--mode dry" in answer.err
+
+
+def test_a_missing_aiter_checkout_is_named(ktrace: Ktrace, tmp_path: Path) -> None:
+    answer = ktrace(OP, "--shape", "128,1536,7168", "--aiter", str(tmp_path), "--out", str(tmp_path / "site"))
+    assert answer.code == 1
+    assert str(tmp_path) in answer.err
+
+
+def test_a_callable_takes_arguments_and_no_shape(ktrace: Ktrace, tmp_path: Path) -> None:
+    answer = ktrace("torch:mm", "--shape", "1", "--out", str(tmp_path / "site"))
+    assert answer.code == 2
+    assert "--arg" in answer.err
+    answer = ktrace("torch:mm", "--arg", "nonsense", "--out", str(tmp_path / "site"))
+    assert answer.code == 2
+    assert "nonsense" in answer.err
+
+
+KEYS = {
+    "op", "mode", "target", "cu_num", "device", "shape", "page", "record", "tuned", "launches", "hops", "roofline",
+    "exception", "warnings",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.rglob("*.json")), ids=lambda p: p.stem)
+def test_the_json_answer_of_any_record_has_the_documented_keys(path: Path) -> None:
+    answer = run_answer(build_report(load_record(path)), page="page.md", record=str(path))
+    assert set(answer) == KEYS
+    for launch in answer["launches"]:
+        assert set(launch) == {"kernel", "instance", "family", "fields", "grid", "block", "lds_bytes", "evidence"}
+    for hop in answer["hops"]:
+        assert set(hop) == {"layer", "name", "file", "line", "evidence", "reason"}
+    json.dumps(answer)
+
+
+def test_the_text_answer_names_kernel_roof_and_page() -> None:
+    record = load_record(RECORDS / "live" / "gemm_a16w16_h200.json")
+    text = run_text(build_report(record), page="page.md")
+    assert "_gemm_a16_w16_kernel" in text
+    assert "memory-bound on H200" in text
+    assert text.endswith("page.md")
