@@ -98,9 +98,8 @@ def run_text(report: Report, *, page: str) -> str:
     if answer["exception"]:
         lines.append(f"  raised     {answer['exception']}")
     for launch in answer["launches"]:
-        lines.append(f"  kernel     {launch['kernel'] or launch['instance'] or 'unresolved'}  [{launch['evidence']}]")
-        if launch["kernel"] and launch["instance"]:
-            lines.append(f"  instance   {launch['instance']}")
+        names = {name: launch[name] for name in ("kernel", "instance") if launch[name]} or {"kernel": "unresolved"}
+        lines += [f"  {what:10} {name}  [{launch['evidence']}]" for what, name in names.items()]
     tuned = answer["tuned"]
     if tuned:
         reason = f" ({tuned['reason']})" if tuned["reason"] else ""
