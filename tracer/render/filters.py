@@ -94,6 +94,11 @@ def place(ref: SourceRef | None) -> Markup:
     return Markup(f"[{text}]({address})") if address else Markup(f"{text}{{ .kt-place }}")
 
 
+def short_place(ref: SourceRef) -> Markup:
+    """`file:line` without the folders, for lists that name the files once above."""
+    return place(SourceRef(ref.file.rpartition("/")[2], ref.line, ref.tree, ref.end_line, ref.permalink))
+
+
 def named_place(name: str, ref: SourceRef | None) -> Markup:
     """`[name](place)`: the name linked where an address is known, then the local `path:line`."""
     if ref is None:
@@ -179,6 +184,7 @@ FILTERS: dict[str, Any] = {
     "fence": fence,
     "html": html_text,
     "place": place,
+    "short_place": short_place,
     "named_place": named_place,
     "number": number,
     "us": microseconds,

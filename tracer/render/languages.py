@@ -71,13 +71,15 @@ def _meanings(language: str) -> dict[str, str]:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """A sentence with `{names}` as a pattern that finds what stands for them."""
+    """A sentence with `{names}` as a pattern that finds what stands for them; names of one letter stand for numbers."""
     parts = [
-        re.escape(literal) + (f"(?P<{name}>.+?)" if name else "")
+        re.escape(literal) + (f"(?P<{name}>{_NUMBER if len(name) == 1 else '.+?'})" if name else "")
         for literal, name, _, _ in string.Formatter().parse(text)
     ]
     return re.compile("".join(parts), re.DOTALL)
 
+
+_NUMBER = r"-?\d+"
 
 #: each vendor's words for the same things, which every text may use
 VENDOR_WORDS = {

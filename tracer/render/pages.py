@@ -116,6 +116,7 @@ def page_environment() -> jinja2.Environment:
         csv_table=rows.csv_table,
         registers=rows.registers,
         parameters=rows.parameters,
+        step_files=rows.step_files,
         launch_options=rows.launch_options,
         versions=rows.versions,
         indented=rows.indented,

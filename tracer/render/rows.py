@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from tracer.model.capture import Environment, Launch
 from tracer.model.report import KernelReport, Path
-from tracer.model.source import CsvRow, TunedLookup
+from tracer.model.source import CsvRow, FlowStep, TunedLookup
 from tracer.render.languages import Words
 
 
@@ -83,6 +83,11 @@ def parameters(kernel: KernelReport) -> list[Parameter]:
         for key, value in stated.items()
         if key != "sources" and own.get(key) is None
     ]
+
+
+def step_files(steps: Sequence[FlowStep]) -> list[str]:
+    """The files that a core flow cites, in order of first mention."""
+    return list(dict.fromkeys(step.source.file for step in steps if step.source is not None))
 
 
 def launch_options(launch: Launch) -> list[tuple[str, Any]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tracer.model.capture import CaptureRecord, Launch
 from tracer.model.kernel import DecodedName
 from tracer.model.report import FieldRow, KernelKind, KernelReport
-from tracer.model.source import Dispatch, Hop
+from tracer.model.source import Dispatch, Hop, Layer
 from tracer.names import registry
 from tracer.names.base import Context
 from tracer.names.vocabulary import SHARED
@@ -30,14 +32,17 @@ def kind_of(record: CaptureRecord, launch: Launch, decoded: DecodedName | None) 
 LONGEST_NAME = 110
 
 
-def short_name(launch: Launch, decoded: DecodedName | None = None) -> str:
+def short_name(launch: Launch, decoded: DecodedName | None = None, hops: Sequence[Hop] = ()) -> str:
     """What a page calls a kernel: its instance, else its name, cut where it is a C++ signature.
 
     The result and the parameters go, and the template arguments where the name would be long.
     """
     if launch.instance:
         return launch.instance
-    name = launch.kernel or "?"
+    name = launch.kernel
+    if name is None:
+        named = [hop.name for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL) and hop.name != "?"]
+        return named[-1] if named else "?"
     if decoded is not None and decoded.demangle == "ok":
         name = decoded.spelled
     if not name.startswith("void ") and "::" not in name:
@@ -107,7 +112,7 @@ def kernel_report(
     instance = registry.decode(instance_name, context) if instance_name else None
     best = instance if instance and instance.known else decoded
     return KernelReport(
-        name=short_name(launch, decoded),
+        name=short_name(launch, decoded, hops),
         launch=launch,
         kind=kind_of(record, launch, decoded),
         decoded=decoded,
