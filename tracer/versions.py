@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 SUPPORTED = {
     "python": SpecifierSet(">=3.11,<3.14"),
     "torch": SpecifierSet(">=2.8,<2.15"),
-    "triton": SpecifierSet(">=3.4,<3.7"),
+    "triton": SpecifierSet(">=3.4,<3.10"),
     "amd-aiter": SpecifierSet("==0.1.7.post2.dev18", prereleases=True),
 }
 

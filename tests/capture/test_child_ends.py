@@ -100,3 +100,9 @@ def broken(root: Path, text: str) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+
+
+def test_a_version_outside_the_range_is_refused_with_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tracer.capture.dry.installed_version", lambda package: "1.0")
+    with pytest.raises(CaptureError, match=r"torch 1\.0 is outside the range"):
+        capture_dry([CallRequest(op="torch:mm")])

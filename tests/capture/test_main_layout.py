@@ -49,6 +49,15 @@ def test_the_kernel_name_that_python_chose_is_seen_at_the_boundary(mini: dict[st
     assert {a.name: a.value for a in call.arguments}["kernelName"] == "mini_instance_a"
 
 
+def test_a_config_that_aiter_repairs_in_place_stays_as_it_is_and_the_record_says_so(
+    mini: dict[str, CaptureRecord],
+) -> None:
+    (warning,) = mini["hit"].warnings
+    assert "rewrote its own CSVs" in warning
+    assert "Found repeated rows in aiter/configs/blockscale_tuned_gemm.csv" in warning
+    assert mini["quant_gemm"].warnings == ()
+
+
 def test_ctypes_bindings_are_answered_truly(mini: dict[str, CaptureRecord]) -> None:
     fine, coarse, launch = mini["missed"].boundaries
     assert (fine.module, fine.function, fine.binding, fine.answered) == (

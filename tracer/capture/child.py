@@ -38,6 +38,8 @@ from tracer.ops.base import Op
 _MESSAGE_HEAD, _MESSAGE_TAIL = 300, 400
 _MOST_LOG_LINES = 200
 _IMPORT_PATIENCE_S = 120.0
+#: how aiter's main (2026) ends the error that it raises after removing repeated rows from its CSVs
+_REPAIRED = "Please re-run"
 
 
 class LogCollector:
@@ -144,8 +146,14 @@ class Child:
                 hint="check that the tree is whole, or name another with --aiter PATH",
             ) from error
 
-    def run(self, index: int, request: CallRequest) -> None:
-        """Makes one call and sends its record."""
+    def run(self, index: int, request: CallRequest, repaired: str | None = None) -> None:
+        """Makes one call and sends its record.
+
+        Args:
+            index: the request's place in the job.
+            request: the call.
+            repaired: what aiter said when a first call made it rewrite its own files and ask for another.
+        """
         op = op_of(request)
         self.say(Doing(f"{request.op} {dict(request.shape) or list(request.arguments)}"))
         self._launch_count = 0
@@ -166,8 +174,17 @@ class Child:
             finally:
                 recorder.stop()
                 self._boundary.end()
-        self.say(Recorded(index, self._record(request, op, recorder, failure)))
         self._recorder = None
+        if failure is not None and repaired is None and _REPAIRED in failure.message:
+            self.run(index, request, failure.message)
+            return
+        record = self._record(request, op, recorder, failure)
+        if repaired is not None:
+            said = (
+                f"aiter's first call raised, and rewrote its own CSVs; this is the call after that. It said: {repaired}"
+            )
+            record = msgspec.structs.replace(record, warnings=(*record.warnings, said))
+        self.say(Recorded(index, record))
 
     def _record(
         self, request: CallRequest, op: Op, recorder: FrameRecorder, failure: ExceptionInfo | None

@@ -24,6 +24,7 @@ from tracer.capture.sandbox import child_environment, prepare_folder
 from tracer.capture.targets import target_facts
 from tracer.errors import CaptureError, SourceTreeError
 from tracer.model.capture import CaptureRecord
+from tracer.versions import SUPPORTED, installed_version, is_supported
 
 #: the most frames kept for one call; a tuned GEMM has about a thousand, and nine thousand with its first CSV read
 FRAME_CAP = 16_000
@@ -65,10 +66,7 @@ def capture_dry(
     for op, request in zip(ops, requests, strict=True):
         op.check(request.shape)
         op.check_config(request.config)
-    if importlib.util.find_spec("torch") is None:
-        raise CaptureError(
-            "torch is not installed", expected="torch, CPU build or other", hint="pip install 'ktrace[dry]'"
-        )
+    _check_versions("torch", *("triton" for op in ops if "triton" in op.needs))
     tree = AiterTree.find(aiter_path) if aiter_path is not None or any("aiter" in op.needs for op in ops) else None
     completed: dict[int, CaptureRecord] = {}
 
@@ -83,6 +81,28 @@ def capture_dry(
         environment = child_environment(folder, facts, os.environ)
         Parent(job, "tracer.capture.child", environment, timeout_s, take).run()
     return [completed[index] for index in range(len(requests))]
+
+
+def _check_versions(*packages: str) -> None:
+    """Refuses what is missing, or installed in a version that ktrace is not made for.
+
+    Raises:
+        CaptureError: names the package, its version and the supported range.
+    """
+    for package in packages:
+        version = installed_version(package)
+        if version is None and importlib.util.find_spec(package) is None:
+            raise CaptureError(
+                f"{package} is not installed",
+                expected=f"{package} {SUPPORTED[package]}",
+                hint="pip install 'ktrace[dry]'",
+            )
+        if version is not None and not is_supported(package, version):
+            raise CaptureError(
+                f"{package} {version} is outside the range that ktrace is made for",
+                expected=f"{package} {SUPPORTED[package]}",
+                hint="install a version of that range, for example with pip install 'ktrace[dry]'",
+            )
 
 
 def place_of(tree: AiterTree | None) -> AiterPlace | None:

@@ -2,6 +2,7 @@
 
 aiter writes merged CSVs to fixed places in /tmp, and its main branch rewrites CSVs inside a checkout; both read them
 back. A shadow copy answers those reads, and an audit hook refuses whatever slips past the functions patched here.
+Processes that a library starts are not watched: their home and temporary folders are inside.
 """
 
 from __future__ import annotations
@@ -48,8 +49,6 @@ class Overlay:
         self._used = False
         self._open, self._stat, self._lstat = builtins.open, os.stat, os.lstat
         self._os_open, self._os_mkdir, self._os_remove, self._os_replace = os.open, os.mkdir, os.remove, os.replace
-        self._listdir, self._scandir = os.listdir, os.scandir
-        self.written: list[str] = []
 
     def install(self) -> None:
         """Patches the file functions of this process, for good, and sets the guard."""
@@ -100,7 +99,6 @@ class Overlay:
             with contextlib.suppress(FileNotFoundError, IsADirectoryError):
                 shutil.copyfile(path, shadow)
         self._gone.discard(path)
-        self.written.append(path)
         return shadow
 
     def _makedirs(self, path: str) -> None:

@@ -87,6 +87,7 @@ def merged_config(stem):
         if len(set(rows)) < len(rows):
             # main repairs a config in place when rows repeat
             path.write_text("\n".join([head, *dict.fromkeys(rows)]) + "\n")
+            raise RuntimeError(f"Found repeated rows in {path}, removed. Please re-run.")
     folder = Path("/tmp/aiter_configs/")
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
