@@ -1,0 +1,46 @@
+"""Whether the kernel that a tuned row names is built: a look-up in, it or a miss `not_compiled_in` out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tracer.aiter.asm_tables import asm_kernels
+from tracer.aiter.binding import recipe
+from tracer.aiter.csvfile import key_value
+from tracer.aiter.families import CK_FAMILIES
+from tracer.aiter.instances import instance_table, module_file
+from tracer.aiter.tree import AiterTree
+from tracer.model.capture import Target
+from tracer.model.source import MissReason, TunedLookup, TunedStatus
+
+
+def compiled_in(tree: AiterTree, op: str, found: TunedLookup, target: Target) -> TunedLookup:
+    """Turns a hit into a miss when this aiter builds no kernel for the row; `row` then still says which row it was.
+
+    Raises:
+        SourceTreeError: a file of the tree can't be read.
+    """
+    row = found.row
+    if row is None or target.arch is None:
+        return found
+    name, libtype = row.values.get("kernelName", ""), row.values.get("libtype") or None
+    if name.startswith("_ZN5aiter"):
+        there = name in asm_kernels(tree, target.arch)
+    elif libtype in (None, "ck", "cktile"):
+        tables = [
+            instance_table(tree, family.instances, target.arch)
+            for family in CK_FAMILIES.values()
+            if family.op == op
+            and (libtype is None or ("cktile" in family.instances) is (libtype == "cktile"))
+            and recipe(tree, family.module) is not None
+            and module_file(tree, family.instances) is not None
+        ]
+        number = key_value(row.values.get("kernelId", ""))
+        there = not tables or any(table.named(name) or number in table.by_id for table in tables)
+    else:
+        return found
+    if there:
+        return found
+    return msgspec.structs.replace(
+        found, status=TunedStatus.MISS, reason=MissReason.NOT_COMPILED_IN, padded_m=None, recorded_us=None
+    )
