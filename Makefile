@@ -13,8 +13,8 @@ help: ## List the targets
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dry,site,dev]'
+	$(BIN)/pip install --quiet --quiet --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --quiet --constraint constraints.txt --editable '.[dry,site,dev]'
 	@touch $@
 
 setup: $(STAMP) ## Make the virtual environment
@@ -22,6 +22,11 @@ setup: $(STAMP) ## Make the virtual environment
 demo: $(STAMP) ## Run the main job with no GPU and say where the page is
 	$(BIN)/ktrace gemm_a8w8_blockscale --shape 128,1536,7168 --target gfx942 --out ktrace-site
 	$(BIN)/ktrace site build ktrace-site
+	@echo
+	@echo "The page of the call, and the index of all pages:"
+	@echo "    $(CURDIR)/ktrace-site/site/index.html"
+	@echo "Open that file in a browser, or serve the site and open the address that it prints:"
+	@echo "    $(BIN)/ktrace site serve ktrace-site"
 
 test: lint types imports ## Lint, type-check, check the import contract, and run the tests
 	$(BIN)/python -m pytest
