@@ -13,7 +13,6 @@ import sys
 import click
 
 from tracer.errors import KtraceError
-from tracer.versions import ktrace_version
 
 #: verb -> one line for --help; the module tracer.cli.<verb> holds it
 VERBS = {
@@ -57,8 +56,23 @@ class Verbs(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from tracer.versions import ktrace_version  # loads `packaging`, which costs as much as the rest of a start
+
+        click.echo(f"ktrace, version {ktrace_version()}")
+        ctx.exit()
+
+
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(ktrace_version(), prog_name="ktrace")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Which line of Python ends in which GPU kernel, what its name says, how fast it could be, and why it was chosen.
 
