@@ -75,6 +75,16 @@ def wheel_records(needs_wheel: None) -> dict[str, CaptureRecord]:
         "callable": CallRequest(
             op="aiter.ops.quant:per_group_quant_hip", arguments=("x=bf16[64,256]", "quant_dtype=fp8", "group_size=64")
         ),
+        "moe": CallRequest(
+            op="aiter.fused_moe:fused_moe",
+            arguments=(
+                "hidden_states=bf16[128,7168]",
+                "w1=bf16[256,512,7168]",
+                "w2=bf16[256,7168,256]",
+                "topk_weight=fp32[128,8]",
+                "topk_ids=i32[128,8]",
+            ),
+        ),
         "raising": CallRequest(
             op="aiter.ops.quant:per_group_quant_hip", arguments=("x=bf16[64,256]", "quant_dtype=fp8", "group_size=63")
         ),

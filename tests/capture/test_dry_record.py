@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import resource
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,13 @@ def test_a_shape_of_any_size_takes_no_memory_of_its_own(wheel_records: Records) 
     sizes = {a.name: a.tensor.shape for a in call.arguments if a.tensor}
     assert sizes["XQ"] == (2**31 - 1, 2**17)
     assert sizes["Out"] == (2**31 - 1, 2**20)
+
+
+def test_a_layer_of_256_experts_is_followed_without_its_weights(wheel_records: Records) -> None:
+    record = wheel_records["moe"]
+    assert record.exception is None
+    assert [call.function for call in record.boundaries] == ["moe_sorting_fwd", "ck_moe_stage1", "ck_moe_stage2"]
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < 1.5e9
 
 
 def test_records_come_back_from_disk_as_they_were(wheel_records: Records) -> None:

@@ -119,7 +119,11 @@ class Child:
         self._tensors = DryTensors(self._values, bodies)
         if self._job.aiter is not None:
             self.say(Doing(f"importing aiter from {self._job.aiter.python_root}", _IMPORT_PATIENCE_S))
-            self._import_aiter()
+            try:
+                self._import_aiter()
+            except SourceTreeError:
+                if self._job.aiter_needed:
+                    raise
         torch.set_grad_enabled(False)
         self._import_log = tuple(self._log.lines)
 

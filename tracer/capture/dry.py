@@ -24,6 +24,8 @@ from tracer.capture.sandbox import child_environment, prepare_folder
 from tracer.capture.targets import target_facts
 from tracer.errors import CaptureError, SourceTreeError
 from tracer.model.capture import CaptureRecord
+from tracer.ops.base import Op
+from tracer.ops.callable import CallableOp
 from tracer.versions import SUPPORTED, installed_version, is_supported
 
 #: the most frames kept for one call; a tuned GEMM has about a thousand, and nine thousand with its first CSV read
@@ -67,7 +69,8 @@ def capture_dry(
         op.check(request.shape)
         op.check_config(request.config)
     _check_versions("torch", *("triton" for op in ops if "triton" in op.needs))
-    tree = AiterTree.find(aiter_path) if aiter_path is not None or any("aiter" in op.needs for op in ops) else None
+    needed = aiter_path is not None or any("aiter" in op.needs for op in ops)
+    tree = AiterTree.find(aiter_path) if needed else _installed_aiter(ops)
     completed: dict[int, CaptureRecord] = {}
 
     def take(index: int, seen: CaptureRecord) -> None:
@@ -77,10 +80,20 @@ def capture_dry(
 
     with tempfile.TemporaryDirectory(prefix="ktrace-", ignore_cleanup_errors=True) as name:
         folder = Path(os.path.realpath(name))
-        job = job_for(requests, facts, tree, folder)
+        job = job_for(requests, facts, tree, folder, aiter_needed=needed)
         environment = child_environment(folder, facts, os.environ)
         Parent(job, "tracer.capture.child", environment, timeout_s, take).run()
     return [completed[index] for index in range(len(requests))]
+
+
+def _installed_aiter(ops: Sequence[Op]) -> AiterTree | None:
+    """The installed aiter, where a callable of some other package might use it and there is one."""
+    if all(op.name.partition(".")[0].partition(":")[0] == "torch" for op in ops if isinstance(op, CallableOp)):
+        return None
+    try:
+        return AiterTree.find()
+    except SourceTreeError:
+        return None
 
 
 def _check_versions(*packages: str) -> None:
@@ -138,6 +151,7 @@ def job_for(
     tree: AiterTree | None,
     folder: Path,
     *,
+    aiter_needed: bool = True,
     device: str | None = None,
 ) -> Job:
     """Fills the child's folder and writes the job into it.
@@ -147,6 +161,7 @@ def job_for(
         facts: the target.
         tree: the aiter to import, or None.
         folder: an empty folder, the only one that the child may write to.
+        aiter_needed: whether the job fails when aiter can't be imported.
         device: for a live capture, the device key that the user named.
     """
     prepare_folder(folder, facts, jit_modules(tree))
@@ -157,6 +172,7 @@ def job_for(
         enums=tree_enums(tree.csrc_root) if tree is not None else {},
         requests=tuple(requests),
         frame_cap=FRAME_CAP,
+        aiter_needed=aiter_needed,
         device=device,
     )
     (folder / "job.json").write_bytes(msgspec.json.encode(job))

@@ -86,6 +86,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         enums: C++ enum name -> member -> value, from the tree's headers.
         requests: the calls, in order.
         frame_cap: the most frames kept for one call.
+        aiter_needed: whether the job fails when aiter can't be imported.
         device: for a live capture, the device key that the user named, or None.
     """
 
@@ -95,6 +96,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     enums: dict[str, dict[str, int]]
     requests: tuple[CallRequest, ...]
     frame_cap: int
+    aiter_needed: bool = True
     device: str | None = None
 
 
