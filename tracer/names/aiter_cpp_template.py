@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import ClassVar
 
-from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
-from tracer.names import aiter_lists, ck_lists, ck_values, cpp, cpp_types
+from tracer.model.kernel import DecodedName, GemmView
+from tracer.names import aiter_lists, ck_lists, ck_values, cpp_lists, cpp_types
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_values import Convert
 from tracer.names.formal import exact_quotient
@@ -105,13 +105,12 @@ class AiterCppTemplate(Grammar):
         return name.startswith(_HEADS) and ("<" in name or "(" in name)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        fields, spans, unparsed, notes = read(name)
-        return DecodedName(name, name, self.name, self.families[0], fields, spans, unparsed, {}, notes)
+        return cpp_lists.read(name, lists(), converter).answer(self.name, self.families[0])
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         f = decoded.fields
         m, n = f.get("m_per_block"), f.get("n_per_block")
-        if m is None or n is None or "gemm" not in f["kernel"]:
+        if m is None or n is None or "gemm" not in f.get("kernel", ""):
             return None
         return GemmView(
             op="gemm",
@@ -133,46 +132,3 @@ class AiterCppTemplate(Grammar):
             dtype_acc=f.get("dtype_acc"),
             stages=f.get("num_slots", f.get("lds_depth")),
         )
-
-
-def read(name: str) -> tuple[dict[str, FieldValue], dict[str, Span], tuple[Unparsed, ...], tuple[str, ...]]:
-    """Fields, spans, pieces not understood and notes of a kernel whose function or traits struct has a list."""
-    function = cpp.read_function(name)
-    leaf = function.leaf
-    start = function.start + len(function.name) - len(leaf)
-    fields: dict[str, FieldValue] = {"kernel": leaf}
-    spans: dict[str, Span] = {"kernel": (start, start + len(leaf))}
-    unparsed: list[Unparsed] = []
-    args = function.arguments
-    if args is None:
-        return fields, spans, (), ()
-    _take(leaf, args, name, fields, spans, unparsed)
-    for index, item in enumerate(args.items):
-        if "_traits" in item and "<" in item:
-            traits = cpp.template(name, args.span(index))
-            if traits.arguments is not None and traits.leaf in lists():
-                _take(traits.leaf, traits.arguments, name, fields, spans, unparsed)
-    if not args.cut:
-        return fields, spans, tuple(unparsed), ()
-    unparsed.append(Unparsed("", len(name), "more template arguments; the name is cut off"))
-    note = "the name is cut off: the template arguments behind the cut are not known"
-    return fields, spans, tuple(unparsed), (note,)
-
-
-def _take(
-    leaf: str,
-    args: cpp.Arguments,
-    name: str,
-    fields: dict[str, FieldValue],
-    spans: dict[str, Span],
-    unparsed: list[Unparsed],
-) -> None:
-    """Adds what the argument list of a function or struct states."""
-    reading = ck_lists.read(lists().get(leaf, ()), args.whole(name), args.cut, converter)
-    for key, value in reading.fields.items():
-        if key not in fields:
-            fields[key] = value
-            spans[key] = args.span(reading.where[key])
-    if reading.beyond is not None and reading.beyond < len(args):
-        start = args.starts[reading.beyond]
-        unparsed.append(Unparsed(name[start : args.span(len(args) - 1)[1]], start, f"{leaf}: {reading.reason}"))

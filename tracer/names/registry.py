@@ -27,6 +27,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("ck_tile_fmha", "CkTileFmha", "fmha"),
     ("ck_typestring", "CkTypestring", "Devi Gemm"),
     ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
+    ("aten", "Aten", "at:: std: void"),
     ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
     ("aiter_ck_moe", "AiterCkMoe", "moe_"),
     ("aiter_cktile", "AiterCktile", "a8w8 moe_"),

@@ -1,0 +1,94 @@
+"""Kernels whose template arguments are known by position: a demangled name and parameter lists in, typed fields out.
+
+A list belongs to a function (`elementwise_kernel`) or to a struct among its arguments (`ReduceOp`); `ck_lists` has the
+notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from tracer.model.kernel import DecodedName, FieldValue, Span, Unparsed
+from tracer.names import ck_lists, cpp
+from tracer.names.ck_values import Convert
+
+CUT = "the name is cut off: the template arguments behind the cut are not known"
+Lists = Mapping[str, tuple[ck_lists.Variant, ...]]
+
+
+class Reading(msgspec.Struct):
+    """What a name states.
+
+    Attributes:
+        function: the head of the name.
+        fields: the fields, `kernel` (the unqualified function) first; without it when the name is cut off before.
+        spans: where each stands.
+        unparsed: arguments that no list explains.
+        likely: what a list that does not fit says by position.
+        notes: what a reader should know.
+    """
+
+    function: cpp.Function
+    fields: dict[str, FieldValue]
+    spans: dict[str, Span]
+    unparsed: list[Unparsed] = []
+    likely: dict[str, FieldValue] = {}
+    notes: tuple[str, ...] = ()
+
+    def answer(self, grammar: str, family: str) -> DecodedName:
+        """The answer of a grammar."""
+        text = self.function.text
+        return DecodedName(
+            text, text, grammar, family, self.fields, self.spans, tuple(self.unparsed), self.likely, self.notes
+        )
+
+    def take(self, leaf: str, args: cpp.Arguments, lists: Lists, choose: Callable[[str], Convert]) -> None:
+        """Adds what the argument list of a function or struct states."""
+        text = self.function.text
+        reading = ck_lists.read(lists.get(leaf, ()), args.whole(text), args.cut, choose)
+        for key, value in reading.fields.items():
+            if key not in self.fields:
+                self.fields[key] = value
+                self.spans[key] = args.span(reading.where[key])
+        for key, value in reading.likely.items():
+            self.likely.setdefault(key, value)
+        if reading.beyond is not None and reading.beyond < len(args):
+            start = args.starts[reading.beyond]
+            end = args.span(len(args) - 1)[1]
+            self.unparsed.append(Unparsed(text[start:end], start, f"{leaf}: {reading.reason}"))
+
+
+def read(name: str, lists: Lists, choose: Callable[[str], Convert], complete: bool = True) -> Reading:
+    """Reads a kernel's name by the lists of its function and of the structs among its arguments.
+
+    Args:
+        name: the demangled name.
+        lists: function or struct -> its parameter lists.
+        choose: gives the converter of a key.
+        complete: whether arguments of a function without a list are to be shown as not understood.
+    """
+    function = cpp.read_function(name)
+    leaf = function.leaf
+    start = function.start + len(function.name) - len(leaf)
+    args = function.arguments
+    if not leaf or (args is None and function.parameters is None and function.start > 0):
+        # a return type is printed before templates only, so arguments are missing, and perhaps some of the name
+        rest = Unparsed(name[start:], start, "a function and its template arguments; the name is cut off")
+        return Reading(function, {}, {}, [rest], {}, (CUT,))
+    reading = Reading(function, {"kernel": leaf}, {"kernel": (start, start + len(leaf))})
+    if args is None:
+        return reading
+    if complete or leaf in lists:
+        reading.take(leaf, args, lists, choose)
+    for index, item in enumerate(args.items):
+        opening = item.find("<")
+        if opening > 0 and item[:opening].rpartition("::")[2] in lists:
+            struct = cpp.template(name, args.span(index))
+            if struct.arguments is not None and struct.leaf in lists:
+                reading.take(struct.leaf, struct.arguments, lists, choose)
+    if args.cut:
+        reading.unparsed.append(Unparsed("", len(name), "more template arguments; the name is cut off"))
+        reading.notes = (CUT,)
+    return reading
