@@ -19,6 +19,8 @@ VERBS = {
     "run": "Run (or dry-run) an op, follow it to its kernel, and write its page.",
     "render": "Write pages again from stored records.",
     "decode": "Read kernel names, instance names or symbols into typed fields.",
+    "import": "Summarise traces that somebody recorded, and write pages of what is picked in them.",
+    "diff": "Compare two traces or records: kernels that changed, by decoded fields, with times.",
     "check": "Check aiter's tuned configs: a shape, a log, or all of its files.",
     "site": "Make, build or serve the site of pages.",
     "ops": "List the ops that ktrace can run.",
@@ -38,7 +40,8 @@ class Verbs(click.Group):
         """Imports the module of a verb."""
         if cmd_name not in VERBS:
             return None
-        command = importlib.import_module(f"tracer.cli.{cmd_name}").command
+        module = "import_" if cmd_name == "import" else cmd_name  # a keyword can't be imported
+        command = importlib.import_module(f"tracer.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -29,7 +29,7 @@ class Elements(msgspec.Struct, Generic[T], frozen=True):
 
     Attributes:
         first_keys: keys by which an element begins; between `}` and one of these the text can be cut.
-        decode: the bytes of a JSON array to its elements; raises msgspec.DecodeError.
+        decode: the bytes of a JSON array to its elements, which keep no reference to them; raises msgspec.DecodeError.
         loosen: an object that is no element as it stands, to the nearest element; None when it makes no sense. Counts
             what it leaves out.
     """

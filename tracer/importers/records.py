@@ -124,18 +124,16 @@ def _earliest(timeline: Timeline) -> tuple[float, ...]:
     return tuple(min(column) for column in columns if column)
 
 
-def durations(timeline: Timeline, rows: Sequence[int]) -> Timing | None:
-    """The spread of the durations of some kernels, as the profiler saw them."""
-    if not rows:
-        return None
-    values = sorted(timeline.kernels.duration_us[row] for row in rows)
+def spread(times: Sequence[float], what: str) -> Timing:
+    """The spread of times that the profiler saw, in µs; `what` says what they are."""
+    values = sorted(times)
     p20, p80 = values[0], values[-1]
     if len(values) > 1:
         cuts = statistics.quantiles(values, n=5, method="inclusive")
         p20, p80 = cuts[0], cuts[3]
     return Timing(
         method="profiler",
-        what="kernel durations",
+        what=what,
         n=len(values),
         median_us=statistics.median(values),
         p20_us=p20,

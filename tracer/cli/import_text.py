@@ -1,0 +1,135 @@
+"""The summary of a trace as text for a terminal: a Summary in, lines out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tracer.importers.answers import KernelGroup, Share, Summary, SummaryDevice
+from tracer.importers.places import read_frame_name
+from tracer.model.capture import Frame
+from tracer.resolve.filters import hidden_by
+from tracer.resolve.layers import recognise
+
+_NAME_WIDTH = 100
+
+
+def _us(value: float) -> str:
+    return f"{value:,.1f} µs"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:5.1f} %" if whole else "    - "
+
+
+def _one_line(text: str) -> str:
+    """Names are hostile text: control characters would drive the terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _cut(name: str, width: int = _NAME_WIDTH) -> str:
+    name = _one_line(name)
+    return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def _device(device: SummaryDevice) -> str:
+    known = ", ".join(
+        part
+        for part in (device.device, device.arch, f"{device.compute_units} CUs" if device.compute_units else None)
+        if part
+    )
+    name = _one_line(device.name or "a device that the trace does not name")
+    said = f"{known}; {device.evidence}" if known else str(device.evidence)
+    why = f": {device.reason}" if device.reason else ""
+    busy = f"busy {_share(device.busy_us, device.span_us).strip()} of {_us(device.span_us)}"
+    number = "" if device.id is None else f" {device.id}"
+    return f"  device{number}: {name} ({said}{why}), {device.kernel_count:,} kernels, {_us(device.kernel_us)}, {busy}"
+
+
+def _shares(title: str, shares: Iterable[Share], whole: float, rows: int, none: str) -> list[str]:
+    listed = list(shares)
+    lines = ["", title]
+    for share in listed[:rows]:
+        name = none if share.name is None else _cut(share.name)
+        lines.append(f"  {_share(share.us, whole)}  {_us(share.us):>18}  {share.count:>7,}  {name}")
+    if len(listed) > rows:
+        rest = listed[rows:]
+        us = sum(share.us for share in rest)
+        count = sum(share.count for share in rest)
+        lines.append(f"  {_share(us, whole)}  {_us(us):>18}  {count:>7,}  {len(rest)} more")
+    return lines
+
+
+def own_frame(stack: tuple[str, ...]) -> str | None:
+    """The innermost frame of a stack that is neither a library's machinery nor a JIT layer, with its place."""
+    for name in reversed(stack):
+        read = read_frame_name(name)
+        frame = Frame(id=0, function=read.function, source=read.source)
+        if read.source is not None and recognise(frame) is None and hidden_by(frame) is None:
+            return f"{read.function} {read.source.file}:{read.source.line}"
+    return None
+
+
+def _group(rank: int, group: KernelGroup, whole: float) -> list[str]:
+    tile = ""
+    if group.tile is not None:
+        tile = "  tile " + "x".join("?" if extent is None else str(extent) for extent in group.tile)
+    family = group.family or "unknown family"
+    lines = [
+        f"  {rank:>2}  {_share(group.us, whole)}  {_us(group.us):>18}  {group.count:>6,} x "
+        f"{_us(group.us / group.count)}  {family}{tile}",
+        f"      {_cut(group.spelled)}",
+    ]
+    way = [_one_line(part) for part in (own_frame(group.stack), group.op, group.call) if part]
+    if way:
+        lines.append(f"      {' -> '.join(way)}" + ("  (stack inferred)" if group.stack_evidence == "inferred" else ""))
+    if not group.stack and group.stack_reason:
+        lines.append(f"      no stack: {_one_line(group.stack_reason)}")
+    return lines
+
+
+def summary_text(summary: Summary, rows: int = 10) -> str:
+    """The summary, ended by a newline.
+
+    Args:
+        summary: what the trace holds.
+        rows: lines a table at most.
+    """
+    whole = summary.kernel_us
+    maker = f", {_one_line(summary.producer)}" if summary.producer else ""
+    lines = [f"{_one_line(summary.file)}: {summary.format}{maker}"]
+    lines += [_device(device) for device in summary.devices]
+    lines += [
+        f"  kernels {summary.kernel_count:,}, {_us(whole)}",
+        f"  with a Python stack {_share(summary.with_stack_us, whole).strip()}"
+        + (f" ({_share(summary.inferred_stack_us, whole).strip()} inferred)" if summary.inferred_stack_us else "")
+        + f"; decoded {_share(summary.decoded_us, whole).strip()}, "
+        f"with fields {_share(summary.fields_us, whole).strip()}, "
+        f"with a tile {_share(summary.tile_us, whole).strip()}",
+    ]
+    for replay in summary.replays:
+        found = (
+            f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
+            + (", all names in order" if replay.in_order else "")
+            + ("" if replay.complete else "; the capture is INCOMPLETE")
+            if replay.matched is not None
+            else "no stack without --capture-trace"
+        )
+        lines.append(f"  {_one_line(replay.call)} replayed {replay.kernels:,} kernels, {_us(replay.us)}: {found}")
+        lines += [f"    missing in the capture: {count:,} x {_cut(name)}" for name, count in replay.missing.items()]
+        lines += [f"    only in the capture: {count:,} x {_cut(name)}" for name, count in replay.surplus.items()]
+    if summary.kernels:
+        lines += _shares("time by family", summary.families, whole, rows, "(no family: not decoded)")
+        lines += _shares("time by operator", summary.ops, whole, rows, "(no operator)")
+        lines += ["", f"top {min(rows, len(summary.kernels))} of {len(summary.kernels):,} kernels (by name and stack)"]
+        for rank, group in enumerate(summary.kernels[:rows], 1):
+            lines += _group(rank, group, whole)
+    if summary.lost:
+        lines += ["", "lost, or not joined"]
+        lines += [
+            f"  {loss.count:>7,}  {loss.what}" + (f": {_one_line(loss.detail)}" if loss.detail else "")
+            for loss in summary.lost
+        ]
+    if summary.pages:
+        lines += ["", "pages"]
+        lines += [f"  {page}" for page in summary.pages]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,242 @@
+"""What a trace holds, in figures: a joined timeline in; counts, times by family and operator and kernel groups out.
+
+This is what `ktrace import` prints and what its --json holds. Times are sums of kernel durations in µs unless a name
+says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from tracer.importers.answers import KernelGroup, ReplaySummary, Share, Summary, SummaryDevice
+from tracer.importers.joins import Found, Joined
+from tracer.importers.launches import blocks_of, shape_of, why_no_stack
+from tracer.importers.nesting import NONE
+from tracer.importers.replay import Capture, graph_launches
+from tracer.importers.stacks import NO_STACK, KernelStacks
+from tracer.importers.targets import DeviceAnswer, devices_seen
+from tracer.model.evidence import Evidence
+from tracer.model.kernel import DecodedName
+from tracer.names import registry
+from tracer.names.base import Context
+
+#: fields that state a tile where the common GEMM view does not (attention, CUDA libraries, Triton)
+_TILE_FIELDS = frozenset(
+    {"tile", "block_tile", "tile_m", "tile_n", "tile_k", "m_per_block", "n_per_block", "k_per_block", "block_m"}
+    | {"block_n", "macro_tile", "output_tile", "tile_extents", "q_tile", "bm0", "gemm0_block_tile"}
+)
+_TILE_CONSTEXPRS = ("BLOCK_M", "BLOCK_N", "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE", "BLOCK", "XBLOCK")
+
+
+class DecodedKernel(msgspec.Struct, frozen=True):
+    """A kernel's name, read, with its tile where it states one."""
+
+    decoded: DecodedName
+    tile: tuple[int | None, int | None, int | None] | None
+    has_tile: bool
+
+
+def decode_kernel(name: str, arch: str | None) -> DecodedKernel:
+    """Reads one name."""
+    decoded = registry.decode(name, Context(target=arch))
+    view = registry.view(decoded)
+    tile = (view.tile_m, view.tile_n, view.tile_k) if view else None
+    if tile is not None and tile == (None, None, None):
+        tile = None
+    constexprs = decoded.fields.get("constexprs")
+    has_tile = (
+        tile is not None
+        or not _TILE_FIELDS.isdisjoint(decoded.fields)
+        or (isinstance(constexprs, dict) and any(key in constexprs for key in _TILE_CONSTEXPRS))
+    )
+    return DecodedKernel(decoded, tile, has_tile)
+
+
+def _union_us(spans: Iterable[tuple[float, float]]) -> float:
+    """The time that at least one of some (start, duration) covers."""
+    total = 0.0
+    reach = -math.inf
+    for start, duration in sorted(spans):
+        end = start + max(0.0, duration)
+        if end > reach:
+            total += end - max(start, reach)
+            reach = end
+    return total
+
+
+def _devices(joined: Joined, answers: tuple[DeviceAnswer, ...]) -> tuple[SummaryDevice, ...]:
+    timeline, kernels = joined.timeline, joined.timeline.kernels
+    counts = kernels.count if len(kernels.count) else [1] * len(kernels)
+    spans: dict[int | None, list[tuple[float, float]]] = {}
+    own: dict[int | None, list[float]] = {}
+    executed: dict[int | None, int] = {}
+    rows = zip(kernels.device, kernels.start_us, kernels.duration_us, counts, strict=True)
+    for device, start, duration, count in rows:
+        spans.setdefault(device, []).append((start, duration))
+        own.setdefault(device, []).append(duration)
+        executed[device] = executed.get(device, 0) + count
+    for device, start, duration in timeline.copies_us:
+        spans.setdefault(device, []).append((start, duration))
+    found = []
+    for answer in answers:
+        active = spans.get(answer.id, [])
+        last = max((start + us for start, us in active), default=0.0)
+        found.append(
+            SummaryDevice(
+                id=answer.id,
+                name=answer.target.device_name,
+                arch=answer.target.arch,
+                compute_units=answer.target.compute_units,
+                device=answer.target.device,
+                evidence=answer.target.device_evidence,
+                reason=answer.reason,
+                kernel_count=executed.get(answer.id, 0),
+                kernel_us=math.fsum(own.get(answer.id, ())),
+                busy_us=_union_us(active),
+                span_us=last - min((start for start, _ in active), default=0.0),
+            )
+        )
+    return tuple(found)
+
+
+class _Times:
+    """Durations by key, summed exactly and rounded once."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, list[float]] = {}
+        self._counts: dict[Any, int] = {}
+
+    def add(self, key: Any, us: float, count: int) -> None:
+        self._values.setdefault(key, []).append(us)
+        self._counts[key] = self._counts.get(key, 0) + count
+
+    def shares(self) -> tuple[Share, ...]:
+        shares = [Share(key, self._counts[key], math.fsum(values)) for key, values in self._values.items()]
+        return tuple(sorted(shares, key=lambda share: (-share.us, share.name or "")))
+
+
+def group_rows(joined: Joined, stacks: KernelStacks) -> list[list[int]]:
+    """Kernels that have one name, one stack and one operator, most time first."""
+    kernels = joined.timeline.kernels
+    groups: dict[tuple[int, int, int, str | None, int], list[int]] = {}
+    for row, name in enumerate(kernels.name):
+        key = (name, stacks.of[row], stacks.inferred[row], stacks.ops[row], joined.call_by[row])
+        groups.setdefault(key, []).append(row)
+    times = {key: math.fsum(kernels.duration_us[row] for row in rows) for key, rows in groups.items()}
+    return [groups[key] for key in sorted(groups, key=lambda key: -times[key])]
+
+
+def summarise(joined: Joined, file: str, capture: Capture | None = None, stacks: KernelStacks | None = None) -> Summary:
+    """Summarises a trace.
+
+    Args:
+        joined: the trace with its links.
+        file: its name, for the reader.
+        capture: the trace of the capture of the graphs that it replays, matched.
+        stacks: the kernels' stacks, where they are known already.
+    """
+    timeline, kernels = joined.timeline, joined.timeline.kernels
+    stacks = stacks or KernelStacks(joined, capture)
+    answers = devices_seen(timeline)
+    arch = answers[0].target.arch if answers else None
+    decoded: dict[int, DecodedKernel] = {}
+    for name in dict.fromkeys(kernels.name):
+        decoded[name] = decode_kernel(timeline.names.values_[name], arch)
+    families, ops = _Times(), _Times()
+    counts = kernels.count if len(kernels.count) else [1] * len(kernels)
+    for row, us in enumerate(kernels.duration_us):
+        families.add(decoded[kernels.name[row]].decoded.family, us, counts[row])
+        ops.add(stacks.ops[row], us, counts[row])
+    devices = _devices(joined, answers)
+    return Summary(
+        file=file,
+        format=timeline.format,
+        producer=timeline.producer.name,
+        kernel_count=sum(counts),
+        kernel_us=timeline.total_us(),
+        with_stack_us=_time(joined, (s != NO_STACK for s in stacks.of)),
+        inferred_stack_us=_time(joined, map(bool, stacks.inferred)),
+        decoded_us=_time(joined, (decoded[name].decoded.family is not None for name in kernels.name)),
+        fields_us=_time(joined, (bool(decoded[name].decoded.fields) for name in kernels.name)),
+        tile_us=_time(joined, (decoded[name].has_tile for name in kernels.name)),
+        busy_us=math.fsum(device.busy_us for device in devices),
+        span_us=max((device.span_us for device in devices), default=0.0),
+        lost=timeline.losses.entries(),
+        devices=devices,
+        kernels=tuple(_group(joined, stacks, decoded, rows, counts, capture) for rows in group_rows(joined, stacks)),
+        families=families.shares(),
+        ops=ops.shares(),
+        replays=_replays(joined, capture),
+        events=dict(timeline.events),
+    )
+
+
+def _time(joined: Joined, chosen: Iterable[bool]) -> float:
+    durations = joined.timeline.kernels.duration_us
+    return math.fsum(us for us, wanted in zip(durations, chosen, strict=True) if wanted)
+
+
+def _group(
+    joined: Joined,
+    stacks: KernelStacks,
+    decoded: dict[int, DecodedKernel],
+    rows: list[int],
+    counts: Any,
+    capture: Capture | None,
+) -> KernelGroup:
+    timeline, kernels = joined.timeline, joined.timeline.kernels
+    first = rows[0]
+    known = decoded[kernels.name[first]]
+    shape, unit = shape_of(joined, first)
+    call = joined.call[first]
+    stack = stacks.of[first]
+    evidence = reason = None
+    if stack != NO_STACK:
+        evidence = Evidence.INFERRED if stacks.inferred[first] else Evidence.OBSERVED
+        match = capture.match_of(first) if capture and stacks.inferred[first] else None
+        reason = match.reason if match else None
+    else:
+        reason = why_no_stack(joined, first)
+    return KernelGroup(
+        name=timeline.names.values_[kernels.name[first]],
+        spelled=known.decoded.spelled,
+        family=known.decoded.family,
+        fields=known.decoded.fields,
+        tile=known.tile,
+        op=stacks.ops[first],
+        count=sum(counts[row] for row in rows),
+        us=math.fsum(kernels.duration_us[row] for row in rows),
+        stack=tuple(stacks.table.names(stack)),
+        stack_evidence=evidence,
+        stack_reason=reason,
+        grid=blocks_of(shape.grid, shape.block, unit),
+        call=timeline.names.values_[timeline.calls.name[call]] if call != NONE else None,
+        graph=joined.call_by[first] == Found.GRAPH,
+    )
+
+
+def _replays(joined: Joined, capture: Capture | None) -> tuple[ReplaySummary, ...]:
+    timeline = joined.timeline
+    names, calls, kernels = timeline.names.values_, timeline.calls, timeline.kernels
+    compared = {replay.call: replay for replay in capture.replays} if capture else {}
+    found = []
+    for call, rows in graph_launches(joined).items():
+        replay = compared.get(call)
+        found.append(
+            ReplaySummary(
+                call=names[calls.name[call]],
+                kernels=len(rows),
+                us=math.fsum(kernels.duration_us[row] for row in rows),
+                matched=replay.matched if replay else None,
+                captured=replay.captured if replay else None,
+                in_order=replay.in_order if replay else None,
+                missing=dict(replay.missing) if replay else {},
+                surplus=dict(replay.surplus) if replay else {},
+                complete=replay.complete if replay else None,
+            )
+        )
+    return tuple(found)
