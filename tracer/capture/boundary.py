@@ -7,21 +7,18 @@ what has to be made up is said to be.
 
 from __future__ import annotations
 
-import ctypes
 import enum
-import importlib.abc
-import importlib.machinery
 import inspect
-import os
 import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tracer.capture.arguments import summarise
 from tracer.capture.host_functions import HOST_FUNCTIONS
+from tracer.capture.jit_modules import install_modules
 from tracer.capture.values import Values
 from tracer.model.capture import Argument, ArgumentKind, Binding, BoundaryCall, Launch, TensorInfo
 from tracer.model.evidence import Evidence
@@ -111,19 +108,7 @@ class Boundary:
 
     def install(self) -> None:
         """Sets the import hook and the stand-in for ctypes, for good."""
-        sys.meta_path.insert(0, _ModuleFinder(self))
-        real = ctypes.CDLL
-        jit_folder = self._jit_folder + os.sep
-
-        class Library(real):  # type: ignore[misc, valid-type]
-            def __new__(cls, name: Any = None, *args: Any, **kwargs: Any) -> Any:
-                if isinstance(name, str) and name.startswith(jit_folder):
-                    return _CtypesLibrary(boundary, os.path.basename(name).removesuffix(".so"))
-                return super().__new__(cls)
-
-        boundary = self
-        Library.__name__ = Library.__qualname__ = "CDLL"
-        ctypes.CDLL = Library  # type: ignore[misc]
+        install_modules(self, self._jit_folder)
 
     def begin(self) -> None:
         """Forgets the last op's calls and records from now on."""
@@ -280,80 +265,3 @@ def _return_type(stub: Callable[..., Any] | None) -> Any:
         return typing.get_type_hints(stub).get("return")
     except (NameError, TypeError):
         return getattr(stub, "__annotations__", {}).get("return")
-
-
-class _ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `module_*` and `aiter.jit.module_*` before the file system is asked."""
-
-    def __init__(self, boundary: Boundary) -> None:
-        self._boundary = boundary
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        parent, _, name = fullname.rpartition(".")
-        if parent not in ("", "aiter.jit"):
-            return None
-        if name.startswith("module_") or (parent and name == "aiter_"):
-            return importlib.machinery.ModuleSpec(fullname, self)
-        return None
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        module = _BoundaryModule(spec.name, self._boundary)
-        module.__file__ = os.path.join(self._boundary._jit_folder, spec.name.rpartition(".")[2] + ".so")
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """There is nothing to run."""
-
-
-class _BoundaryModule(types.ModuleType):
-    """A module whose every public name is a function of the boundary, made when it is first asked for."""
-
-    def __init__(self, name: str, boundary: Boundary) -> None:
-        super().__init__(name, "A stand-in for an extension module, made by a dry run.")
-        self._boundary = boundary
-
-    def __getattr__(self, name: str) -> Any:
-        short = self.__name__.rpartition(".")[2]
-        # `aiter_` is the prebuilt module of everything: empty here, so that aiter names the module of each function
-        if name.startswith("__") or short == "aiter_":
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        member = self._boundary.member(short, name)
-        setattr(self, name, member)
-        return member
-
-
-class _CtypesLibrary:
-    """A loaded library as `ctypes.CDLL` gives it, for main's torch-free modules."""
-
-    def __init__(self, boundary: Boundary, module: str) -> None:
-        self._boundary = boundary
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        # without these three the caller takes the first version of aiter's ctypes ABI: the value returned is the answer
-        if name.startswith("__") or name in (
-            "aiter_ctypes_abi_version",
-            "aiter_get_last_error",
-            "aiter_clear_last_error",
-        ):
-            raise AttributeError(name)
-        function = _CtypesFunction(self._boundary, self._module, name)
-        setattr(self, name, function)
-        return function
-
-
-class _CtypesFunction:
-    """A symbol of such a library; argtypes and restype may be set, as on the real one."""
-
-    argtypes: Any = None
-    restype: Any = None
-
-    def __init__(self, boundary: Boundary, module: str, name: str) -> None:
-        self._boundary = boundary
-        self._module = module
-        self._name = name
-
-    def __call__(self, *args: Any) -> Any:
-        return self._boundary.cross_ctypes(self._module, self._name, sys._getframe(1), args)
