@@ -6,6 +6,7 @@ choose is resolved here afterwards from the same files.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -16,7 +17,6 @@ from pathlib import Path
 import msgspec
 
 from tracer.aiter.tree import AiterTree
-from tracer.capture.completion import complete
 from tracer.capture.enums import tree_enums
 from tracer.capture.parent import Parent
 from tracer.capture.protocol import AiterPlace, CallRequest, Job, TargetFacts, op_of
@@ -33,6 +33,9 @@ FRAME_CAP = 16_000
 #: seconds without any sign of life after which a child counts as hung; importing torch and aiter takes about ten
 DEFAULT_TIMEOUT_S = 300.0
 
+#: aiter's rules; loaded while the child imports torch and aiter, which takes longer
+_COMPLETION = "tracer.capture.completion"
+
 
 def capture_dry(
     requests: Sequence[CallRequest],
@@ -43,6 +46,7 @@ def capture_dry(
     aiter_path: Path | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     on_record: Callable[[int, CaptureRecord], None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> list[CaptureRecord]:
     """Captures calls of ops without a GPU, all in one child process.
 
@@ -54,6 +58,7 @@ def capture_dry(
         aiter_path: a checkout of aiter, or None for the installed one.
         timeout_s: seconds without progress after which the child is ended.
         on_record: called with the request's index and its record as soon as it is there.
+        meanwhile: called while the child imports its libraries.
 
     Returns:
         A record for each request, in order. A call that raised has `exception` set.
@@ -73,7 +78,13 @@ def capture_dry(
     tree = AiterTree.find(aiter_path) if needed else _installed_aiter(ops)
     completed: dict[int, CaptureRecord] = {}
 
+    def load() -> None:
+        importlib.import_module(_COMPLETION)
+        if meanwhile is not None:
+            meanwhile()
+
     def take(index: int, seen: CaptureRecord) -> None:
+        complete = importlib.import_module(_COMPLETION).complete
         record = completed[index] = complete(seen, tree)
         if on_record is not None:
             on_record(index, record)
@@ -82,7 +93,7 @@ def capture_dry(
         folder = Path(os.path.realpath(name))
         job = job_for(requests, facts, tree, folder, aiter_needed=needed)
         environment = child_environment(folder, facts, os.environ)
-        Parent(job, "tracer.capture.child", environment, timeout_s, take).run()
+        Parent(job, "tracer.capture.child", environment, timeout_s, take, load).run()
     return [completed[index] for index in range(len(requests))]
 
 

@@ -32,6 +32,7 @@ class Parent:
         environment: the child's environment variables.
         timeout_s: seconds without progress after which the child is ended.
         on_record: called with the request's index and its record as soon as it is there.
+        meanwhile: called once the child is started: what the parent can do while libraries are imported there.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Parent:
         environment: Mapping[str, str],
         timeout_s: float,
         on_record: Callable[[int, CaptureRecord], None] | None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
         self._job = job
         self._module = module
@@ -48,6 +50,7 @@ class Parent:
         self._timeout_s = timeout_s
         self._patience_s = max(timeout_s, START_PATIENCE_S)
         self._on_record = on_record
+        self._meanwhile = meanwhile
         self._doing = "starting"
         self._records: dict[int, CaptureRecord] = {}
         self._finished = False
@@ -76,6 +79,8 @@ class Parent:
             )
         os.close(write)
         try:
+            if self._meanwhile is not None:
+                self._meanwhile()
             self._listen(read)
             child.wait(timeout=self._timeout_s)
         except subprocess.TimeoutExpired:

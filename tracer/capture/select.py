@@ -34,8 +34,20 @@ def capture(
     aiter_path: Path | None,
     timeout_s: float,
     on_record: Callable[[int, CaptureRecord], None],
+    meanwhile: Callable[[], None] | None = None,
 ) -> list[CaptureRecord]:
     """Captures calls in the chosen mode.
+
+    Args:
+        requests: the calls.
+        mode: "live", "dry", or None for the default.
+        target: architecture of a dry run, or None.
+        cu_num: compute units of a dry run, or None.
+        device: the part, or None.
+        aiter_path: a checkout of aiter, or None.
+        timeout_s: seconds without progress after which the child is ended.
+        on_record: called with the request's index and its record as soon as it is there.
+        meanwhile: called while the child of a dry run imports its libraries.
 
     Raises:
         UsageError, SourceTreeError, CaptureError: as capture_dry and capture_live do.
@@ -56,4 +68,5 @@ def capture(
         aiter_path=aiter_path,
         timeout_s=timeout_s,
         on_record=on_record,
+        meanwhile=meanwhile,
     )

@@ -156,6 +156,17 @@ def _writable(out: Path) -> None:
         ) from None
 
 
+def _load_renderer() -> None:
+    """Loads what writes pages, while the child imports the libraries to capture."""
+    import tracer.render.publish  # noqa: F401
+
+
+def _languages(lang: str) -> tuple[str, ...]:
+    from tracer.render.languages import LANGUAGES
+
+    return LANGUAGES if lang == "all" else (lang,)
+
+
 def run_op(
     op: Op,
     options: dict[str, str],
@@ -179,8 +190,6 @@ def run_op(
         0, or 1 when a call raised.
     """
     from tracer.capture.select import capture
-    from tracer.render.languages import LANGUAGES
-    from tracer.render.publish import publish, refresh_index
 
     config = _config(op, config_text)
     if shapes and not op.dims:
@@ -205,13 +214,14 @@ def run_op(
         )
         for shape in wanted
     ]
-    languages = LANGUAGES if lang == "all" else (lang,)
     raised = 0
 
     def show(_: int, record: CaptureRecord) -> None:
         nonlocal raised
         raised += record.exception is not None
-        done = publish(record, out, languages, refresh=False)
+        from tracer.render.publish import publish
+
+        done = publish(record, out, _languages(lang), refresh=False)
         if json_:
             answer = run_answer(done.report, page=str(done.page), record=str(done.record))
             click.echo(msgspec.json.encode(answer).decode())
@@ -228,10 +238,13 @@ def run_op(
             aiter_path=aiter_path,
             timeout_s=timeout_s,
             on_record=show,
+            meanwhile=_load_renderer,
         )
     finally:
         if (out / "entries").is_dir():
-            refresh_index(out, languages)
+            from tracer.render.publish import refresh_index
+
+            refresh_index(out, _languages(lang))
     if not json_:
         click.echo(f"\nsite: {out}   build it: ktrace site build {out}   read it: ktrace site serve {out}")
     return 1 if raised else 0
