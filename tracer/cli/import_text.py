@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tracer.importers.answers import KernelGroup, Share, Summary, SummaryDevice
-from tracer.importers.places import read_frame_name
-from tracer.model.capture import Frame
-from tracer.resolve.filters import hidden_by
-from tracer.resolve.layers import recognise
+from tracer.importers.places import own_place
 
 _NAME_WIDTH = 100
 
 
-def _us(value: float) -> str:
+def us_text(value: float) -> str:
+    """A time."""
     return f"{value:,.1f} µs"
 
 
@@ -21,13 +19,14 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:5.1f} %" if whole else "    - "
 
 
-def _one_line(text: str) -> str:
-    """Names are hostile text: control characters would drive the terminal."""
+def one_line(text: str) -> str:
+    """The text without what would drive a terminal: names in traces are hostile."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def _cut(name: str, width: int = _NAME_WIDTH) -> str:
-    name = _one_line(name)
+def cut(name: str, width: int = _NAME_WIDTH) -> str:
+    """A name on one line, cut to a width."""
+    name = one_line(name)
     return name if len(name) <= width else name[: width - 1] + "…"
 
 
@@ -37,36 +36,28 @@ def _device(device: SummaryDevice) -> str:
         for part in (device.device, device.arch, f"{device.compute_units} CUs" if device.compute_units else None)
         if part
     )
-    name = _one_line(device.name or "a device that the trace does not name")
+    name = one_line(device.name or "a device that the trace does not name")
     said = f"{known}; {device.evidence}" if known else str(device.evidence)
     why = f": {device.reason}" if device.reason else ""
-    busy = f"busy {_share(device.busy_us, device.span_us).strip()} of {_us(device.span_us)}"
+    busy = f"busy {_share(device.busy_us, device.span_us).strip()} of {us_text(device.span_us)}"
     number = "" if device.id is None else f" {device.id}"
-    return f"  device{number}: {name} ({said}{why}), {device.kernel_count:,} kernels, {_us(device.kernel_us)}, {busy}"
+    return (
+        f"  device{number}: {name} ({said}{why}), {device.kernel_count:,} kernels, {us_text(device.kernel_us)}, {busy}"
+    )
 
 
 def _shares(title: str, shares: Iterable[Share], whole: float, rows: int, none: str) -> list[str]:
     listed = list(shares)
     lines = ["", title]
     for share in listed[:rows]:
-        name = none if share.name is None else _cut(share.name)
-        lines.append(f"  {_share(share.us, whole)}  {_us(share.us):>18}  {share.count:>7,}  {name}")
+        name = none if share.name is None else cut(share.name)
+        lines.append(f"  {_share(share.us, whole)}  {us_text(share.us):>18}  {share.count:>7,}  {name}")
     if len(listed) > rows:
         rest = listed[rows:]
         us = sum(share.us for share in rest)
         count = sum(share.count for share in rest)
-        lines.append(f"  {_share(us, whole)}  {_us(us):>18}  {count:>7,}  {len(rest)} more")
+        lines.append(f"  {_share(us, whole)}  {us_text(us):>18}  {count:>7,}  {len(rest)} more")
     return lines
-
-
-def own_frame(stack: tuple[str, ...]) -> str | None:
-    """The innermost frame of a stack that is neither a library's machinery nor a JIT layer, with its place."""
-    for name in reversed(stack):
-        read = read_frame_name(name)
-        frame = Frame(id=0, function=read.function, source=read.source)
-        if read.source is not None and recognise(frame) is None and hidden_by(frame) is None:
-            return f"{read.function} {read.source.file}:{read.source.line}"
-    return None
 
 
 def _group(rank: int, group: KernelGroup, whole: float) -> list[str]:
@@ -75,15 +66,15 @@ def _group(rank: int, group: KernelGroup, whole: float) -> list[str]:
         tile = "  tile " + "x".join("?" if extent is None else str(extent) for extent in group.tile)
     family = group.family or "unknown family"
     lines = [
-        f"  {rank:>2}  {_share(group.us, whole)}  {_us(group.us):>18}  {group.count:>6,} x "
-        f"{_us(group.us / group.count)}  {family}{tile}",
-        f"      {_cut(group.spelled)}",
+        f"  {rank:>2}  {_share(group.us, whole)}  {us_text(group.us):>18}  {group.count:>6,} x "
+        f"{us_text(group.us / group.count)}  {family}{tile}",
+        f"      {cut(group.spelled)}",
     ]
-    way = [_one_line(part) for part in (own_frame(group.stack), group.op, group.call) if part]
+    way = [one_line(part) for part in (own_place(group.stack), group.op, group.call) if part]
     if way:
         lines.append(f"      {' -> '.join(way)}" + ("  (stack inferred)" if group.stack_evidence == "inferred" else ""))
     if not group.stack and group.stack_reason:
-        lines.append(f"      no stack: {_one_line(group.stack_reason)}")
+        lines.append(f"      no stack: {one_line(group.stack_reason)}")
     return lines
 
 
@@ -95,11 +86,11 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
         rows: lines a table at most.
     """
     whole = summary.kernel_us
-    maker = f", {_one_line(summary.producer)}" if summary.producer else ""
-    lines = [f"{_one_line(summary.file)}: {summary.format}{maker}"]
+    maker = f", {one_line(summary.producer)}" if summary.producer else ""
+    lines = [f"{one_line(summary.file)}: {summary.format}{maker}"]
     lines += [_device(device) for device in summary.devices]
     lines += [
-        f"  kernels {summary.kernel_count:,}, {_us(whole)}",
+        f"  kernels {summary.kernel_count:,}, {us_text(whole)}",
         f"  with a Python stack {_share(summary.with_stack_us, whole).strip()}"
         + (f" ({_share(summary.inferred_stack_us, whole).strip()} inferred)" if summary.inferred_stack_us else "")
         + f"; decoded {_share(summary.decoded_us, whole).strip()}, "
@@ -114,9 +105,9 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
             if replay.matched is not None
             else "no stack without --capture-trace"
         )
-        lines.append(f"  {_one_line(replay.call)} replayed {replay.kernels:,} kernels, {_us(replay.us)}: {found}")
-        lines += [f"    missing in the capture: {count:,} x {_cut(name)}" for name, count in replay.missing.items()]
-        lines += [f"    only in the capture: {count:,} x {_cut(name)}" for name, count in replay.surplus.items()]
+        lines.append(f"  {one_line(replay.call)} replayed {replay.kernels:,} kernels, {us_text(replay.us)}: {found}")
+        lines += [f"    missing in the capture: {count:,} x {cut(name)}" for name, count in replay.missing.items()]
+        lines += [f"    only in the capture: {count:,} x {cut(name)}" for name, count in replay.surplus.items()]
     if summary.kernels:
         lines += _shares("time by family", summary.families, whole, rows, "(no family: not decoded)")
         lines += _shares("time by operator", summary.ops, whole, rows, "(no operator)")
@@ -126,7 +117,7 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
     if summary.lost:
         lines += ["", "lost, or not joined"]
         lines += [
-            f"  {loss.count:>7,}  {loss.what}" + (f": {_one_line(loss.detail)}" if loss.detail else "")
+            f"  {loss.count:>7,}  {loss.what}" + (f": {one_line(loss.detail)}" if loss.detail else "")
             for loss in summary.lost
         ]
     if summary.pages:

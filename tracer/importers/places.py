@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 import msgspec
 
+from tracer.model.capture import Frame
 from tracer.model.source import SourceRef
+from tracer.resolve.filters import hidden_by
+from tracer.resolve.layers import recognise
 
 #: line 123 is where the function is defined: the profiler reads it as the frame is entered
 _FUNCTION = re.compile(r"(?P<file>.*)\((?P<line>-?\d+)\): (?P<function>.*)", re.DOTALL)
@@ -72,3 +76,20 @@ def general_name(name: str) -> str:
     if name.startswith("nn.Module: "):
         return _MODULE_NUMBER.sub(r"\1", name)
     return _ADDRESS.sub("", name) if name.startswith("<") else name
+
+
+@cache
+def _is_own(name: str) -> bool:
+    read = read_frame_name(name)
+    frame = Frame(id=0, function=read.function, source=read.source)
+    return read.source is not None and recognise(frame) is None and hidden_by(frame) is None
+
+
+def own_place(stack: Sequence[str]) -> str | None:
+    """The innermost frame of a stack that is neither a library's machinery nor a JIT layer, as `function file:line`."""
+    for name in reversed(stack):
+        if _is_own(name):
+            read = read_frame_name(name)
+            assert read.source is not None
+            return f"{read.function} {read.source.file}:{read.source.line}"
+    return None

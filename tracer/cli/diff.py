@@ -1,0 +1,111 @@
+"""`ktrace diff A B`: two traces or records in, what changed between their kernels out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from tracer.cli.import_text import cut, one_line, us_text
+from tracer.errors import RecordError
+from tracer.importers.compare import (
+    Comparable,
+    Diff,
+    KernelChange,
+    PlaceDiff,
+    SideKernel,
+    compare,
+    from_record,
+    from_summary,
+)
+from tracer.importers.imported import open_trace
+from tracer.store import load_record
+
+#: a record says its schema version within so many bytes
+_HEAD_BYTES = 1 << 12
+
+
+def _read(path: Path) -> Comparable:
+    """A record where the file holds one, else a trace."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise RecordError(f"{path} can't be read: {error.strerror or error}") from None
+    if head.lstrip()[:1] == b"{" and b'"traceEvents"' not in head and b'"schema_version"' in head:
+        return from_record(load_record(path), str(path))
+    return from_summary(open_trace(path).summary())
+
+
+def _ratio(a: float | None, b: float | None) -> str:
+    return f"{b / a:.2f}x" if a and b else "-"
+
+
+def _time(us: float | None, count: int = 1) -> str:
+    if not count:
+        return "not there"
+    return "not timed" if us is None else us_text(us)
+
+
+def _kernel(mark: str, kernel: SideKernel) -> str:
+    tile = f"  tile {'x'.join('?' if e is None else str(e) for e in kernel.tile)}" if kernel.tile else ""
+    return f"    {mark} {kernel.count:>6,} x  {kernel.family or 'unknown family'}{tile}  {cut(kernel.spelled, 90)}"
+
+
+def _change(change: KernelChange) -> list[str]:
+    if change.a is not None and change.b is not None and change.a.name == change.b.name:
+        return [_kernel("=", change.a) + f"  ({_time(change.a.us)} -> {_time(change.b.us)})"]
+    lines = [_kernel(mark, kernel) for mark, kernel in (("-", change.a), ("+", change.b)) if kernel is not None]
+    told = ", ".join(f"{key} {a!s} -> {b!s}" for key, (a, b) in list(change.fields.items())[:8])
+    if told:
+        lines.append(f"        {cut(told, 160)}" + (" ..." if len(change.fields) > 8 else ""))
+    return lines
+
+
+def _place(place: PlaceDiff) -> list[str]:
+    where = " <- ".join(one_line(part) for part in (place.op, place.place) if part) or "(no operator, no stack)"
+    lines = [
+        f"  {_time(place.a_us, place.a_count):>16} -> {_time(place.b_us, place.b_count):>16}  {_ratio(place.a_us, place.b_us):>8}"
+        f"  {place.a_count:,} -> {place.b_count:,}  {where}"
+    ]
+    for change in place.kernels:
+        lines += _change(change)
+    return lines
+
+
+def diff_text(diff: Diff, rows: int) -> str:
+    """The comparison as text, ended by a newline."""
+    lines = []
+    for mark, side in (("A", diff.a), ("B", diff.b)):
+        lines.append(
+            f"{mark}: {one_line(side.file)}: {', '.join(map(one_line, side.devices))}, {side.kernel_count:,} kernels, "
+            f"{_time(side.kernel_us)}"
+        )
+    lines.append(f"B takes {_ratio(diff.a.kernel_us, diff.b.kernel_us)} the kernel time of A")
+    lines.append(f"{diff.changed_count} places run different kernels, {diff.unchanged_count} run the same")
+    shown = [place for place in diff.places if place.changed][:rows]
+    if shown:
+        lines += ["", "different kernels (A -> B), largest difference in time first"]
+        for place in shown:
+            lines += _place(place)
+    same = [place for place in diff.places if not place.changed][:rows]
+    if same:
+        lines += ["", "the same kernels (A -> B)"]
+        for place in same:
+            lines += _place(place)
+    return "\n".join(lines) + "\n"
+
+
+@click.command()
+@click.argument("a", type=click.Path(path_type=Path))
+@click.argument("b", type=click.Path(path_type=Path))
+@click.option("--rows", type=click.IntRange(1), default=10, show_default=True, help="Places a list at most.")
+@click.option("--json", "json_", is_flag=True, help="One JSON object (docs/import.md).")
+def command(a: Path, b: Path, rows: int, json_: bool) -> None:
+    """Compare two traces or records: kernels that changed, by decoded fields, with times.
+
+    Kernels are compared where they do the same work: under the same operator, called from the same line.
+    """
+    diff = compare(_read(a), _read(b))
+    click.echo(msgspec.json.encode(diff) if json_ else diff_text(diff, rows), nl=json_)
