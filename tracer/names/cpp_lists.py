@@ -6,7 +6,7 @@ notation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
@@ -15,6 +15,8 @@ from tracer.names import ck_lists, cpp
 from tracer.names.ck_values import Convert
 
 CUT = "the name is cut off: the template arguments behind the cut are not known"
+#: how many structs are looked through before a struct with a list is given up
+_DEEPEST = 4
 Lists = Mapping[str, tuple[ck_lists.Variant, ...]]
 
 
@@ -60,7 +62,13 @@ class Reading(msgspec.Struct):
             self.unparsed.append(Unparsed(text[start:end], start, f"{leaf}: {reading.reason}"))
 
 
-def read(name: str, lists: Lists, choose: Callable[[str], Convert], complete: bool = True) -> Reading:
+def read(
+    name: str,
+    lists: Lists,
+    choose: Callable[[str], Convert],
+    complete: bool = True,
+    through: Collection[str] = (),
+) -> Reading:
     """Reads a kernel's name by the lists of its function and of the structs among its arguments.
 
     Args:
@@ -68,6 +76,7 @@ def read(name: str, lists: Lists, choose: Callable[[str], Convert], complete: bo
         lists: function or struct -> its parameter lists.
         choose: gives the converter of a key.
         complete: whether arguments of a function without a list are to be shown as not understood.
+        through: structs whose own arguments are looked through for structs with lists.
     """
     function = cpp.read_function(name)
     leaf = function.leaf
@@ -82,13 +91,29 @@ def read(name: str, lists: Lists, choose: Callable[[str], Convert], complete: bo
         return reading
     if complete or leaf in lists:
         reading.take(leaf, args, lists, choose)
-    for index, item in enumerate(args.items):
-        opening = item.find("<")
-        if opening > 0 and item[:opening].rpartition("::")[2] in lists:
-            struct = cpp.template(name, args.span(index))
-            if struct.arguments is not None and struct.leaf in lists:
-                reading.take(struct.leaf, struct.arguments, lists, choose)
+    _structs(reading, args, lists, choose, through, _DEEPEST)
     if args.cut:
         reading.unparsed.append(Unparsed("", len(name), "more template arguments; the name is cut off"))
         reading.notes = (CUT,)
     return reading
+
+
+def _structs(
+    reading: Reading,
+    args: cpp.Arguments,
+    lists: Lists,
+    choose: Callable[[str], Convert],
+    through: Collection[str],
+    depth: int,
+) -> None:
+    """Takes what the structs among the arguments state."""
+    text = reading.function.text
+    for index, item in enumerate(args.items):
+        opening = item.find("<")
+        leaf = item[:opening].rpartition("::")[2] if opening > 0 else ""
+        if leaf in lists or leaf in through:
+            struct = cpp.template(text, args.span(index))
+            if struct.arguments is not None and leaf in through and depth:
+                _structs(reading, struct.arguments, lists, choose, through, depth - 1)
+            elif struct.arguments is not None and struct.leaf in lists:
+                reading.take(struct.leaf, struct.arguments, lists, choose)

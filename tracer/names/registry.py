@@ -27,6 +27,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("ck_tile_fmha", "CkTileFmha", "fmha"),
     ("ck_typestring", "CkTypestring", "Devi Gemm"),
     ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
+    ("flash_attention", "FlashAttention", "FLAS cutl flas fmha pyto void"),
     ("aten", "Aten", "at:: std: void"),
     ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
     ("aiter_ck_moe", "AiterCkMoe", "moe_"),
@@ -47,6 +48,12 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cublas", "Cublas",
      "_5x_ ada_ ampe blac cudn hopp kepl maxw nvje pasc sm10 sm11 sm12 sm50 sm52 sm53 sm60 sm61 "
      "sm62 sm70 sm72 sm75 sm80 sm86 sm87 sm88 sm89 sm90 trt_ turi volt"),
+    ("cublas_template", "CublasTemplate", "cubl cudn gemm gemv gene inte nchw nhwc spli std: trsm void xmma"),
+    ("rocblas", "Rocblas", "__de copy geam gemm rocb set_ setu syr2 void"),
+    ("miopen", "Miopen",
+     "Adam AddL AmpA CTCL Cat2 Cat4 Cat8 Col2 Drop GLUB GLUF Grou Im2C Im2d Im3d Init LSTM Laye MIOp Op1d "
+     "Op2d Op3d Op4d Op5d OpTe RoPE Soft SubT T5La Tran Univ batc chec conv gene grid igem miop mlir mloL "
+     "mloP naiv tran wrw_"),
 )  # fmt: skip
 
 
