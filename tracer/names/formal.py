@@ -67,13 +67,15 @@ class FormalGrammar(Grammar):
     guard: ClassVar[str] = "[0-9]"
     #: further formal families that the subclass reads and writes itself
     others: ClassVar[tuple[str, ...]] = ()
+    #: literal beginnings of the names that the subclass accepts itself
+    other_prefixes: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         """Derives families, formal and prefixes from `readers`."""
         super().__init_subclass__()
         cls.families = (*dict.fromkeys(reader.family for reader in cls.readers.values()), *cls.others)
         cls.formal = frozenset(cls.families)
-        cls.prefixes = tuple(cls.readers)
+        cls.prefixes = (*cls.readers, *cls.other_prefixes)
 
     @cached_property
     def _head(self) -> re.Pattern[str]:
