@@ -28,6 +28,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("ck_typestring", "CkTypestring", "Devi Gemm"),
     ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
     ("flash_attention", "FlashAttention", "FLAS cutl flas fmha pyto void"),
+    ("nccl", "Nccl", "nccl"),
     ("aten", "Aten", "at:: std: void"),
     ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
     ("aiter_ck_moe", "AiterCkMoe", "moe_"),
