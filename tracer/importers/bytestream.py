@@ -6,7 +6,7 @@ Memory stays at a block or two whatever the size of the file.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +103,12 @@ class ByteStream:
                 try:
                     block = engine.decompress(data, BLOCK_BYTES)
                 except _INFLATERS[-1].error as error:
-                    yield from self._up_to_damage()
-                    why = str(error)
-                    self.losses.add("damaged gzip: nothing after the damage was read", byte=self.unpacked, detail=why)
+                    why = (yield from self._up_to_damage()) or str(error)
+                    if why.endswith("check"):
+                        what = "gzip checksum differs: some of the text is not what was written"
+                    else:
+                        what = "damaged gzip: nothing after the damage was read"
+                    self.losses.add(what, byte=self.unpacked, detail=why)
                     return
                 if block:
                     yield block
@@ -121,8 +124,12 @@ class ByteStream:
         if engine is not None:
             self.losses.add("truncated gzip: the file ends inside its packed data", byte=self.unpacked)
 
-    def _up_to_damage(self) -> Iterator[bytes]:
-        """What lies between the last whole block and the damage: unpacked again, in the smallest steps."""
+    def _up_to_damage(self) -> Generator[bytes, None, str | None]:
+        """What lies between the last whole block and the damage: unpacked again, in the smallest steps.
+
+        Returns:
+            What zlib says of the damage.
+        """
         done, seen = self.unpacked, 0
         engine = zlib.decompressobj(_GZIP_FORMAT)
         with self.path.open("rb") as file:
@@ -137,5 +144,6 @@ class ByteStream:
                         packed = b""
                         if engine.eof:
                             packed, engine = engine.unused_data, zlib.decompressobj(_GZIP_FORMAT)
-                except zlib.error:
-                    return
+                except zlib.error as error:
+                    return str(error).rpartition(": ")[2]
+        return None

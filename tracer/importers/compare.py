@@ -57,8 +57,8 @@ class KernelChange(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         a, b: the kernels.
-        fields: key -> [value in A, value in B], for what differs: every decoded field within one family; across families,
-            what both state of the common GEMM view ("view.tile_m").
+        fields: key -> [value in A, value in B], for what differs: every decoded field within one family; across
+            families, what both state of the common GEMM view ("view.tile_m").
     """
 
     a: SideKernel | None

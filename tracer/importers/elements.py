@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _ARRAY_END = re.compile(rb"\}\s*(\])\s*[,}]")
+_FILLER = re.compile(rb"[\s,]*")
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 
 #: a list of objects inside an element may look like the next elements; so many of them are tried together
@@ -113,7 +114,9 @@ class SliceReader:
         """
         at = 0
         marks: list[re.Match[bytes]] | None = None
-        while at < len(text):
+        while (at := _skip_filler(text, at)) < len(text):
+            if text[at : at + 1] == b"]":
+                return at, True
             if final and (end := _ARRAY_END.search(text, at)) is not None:
                 # nearly always the array's end; if it is not, this does not decode and the careful way follows
                 items = self._try(text[at : end.start(1)])
@@ -216,16 +219,20 @@ class SliceReader:
             for problem in repaired.problems:
                 self._losses.add(problem, byte=base + at)
             item = self._convert(repaired.value)
-            if mark is None and final:
-                # the array may close behind this element; what follows is looked at again
-                close = _ARRAY_END.search(text, at)
-                return (close.start(1) if close else len(text)), [item] if item is not None else []
-            return (mark.start(1) if mark else len(text)), [item] if item is not None else []
-        if final and not after:
+            if mark is not None:
+                end = mark.start(1)
+            elif repaired.used is not None:
+                end = at + repaired.used
+            else:
+                close = _ARRAY_END.search(text, at) if final else None
+                end = close.start(1) if close else len(text)
+            return end, [item] if item is not None else []
+        closed = _ARRAY_END.search(text, at) if final and not after else None
+        if final and not after and closed is None:
             self._losses.add("truncated: the text ends inside an event", byte=base + at)
         else:
             self._losses.add("events that could not be read", byte=base + at)
-        return nearest, []
+        return (closed.start(1) if closed else nearest), []
 
     def _convert(self, value: dict[str, Any]) -> Any | None:
         try:
@@ -235,6 +242,11 @@ class SliceReader:
             if item is None:
                 self._losses.add("elements that are no events")
             return item
+
+
+def _skip_filler(text: bytes, at: int) -> int:
+    found = _FILLER.match(text, at)
+    return found.end() if found else at
 
 
 def _start(mark: re.Match[bytes]) -> int:

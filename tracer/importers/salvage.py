@@ -19,6 +19,8 @@ _AFTER_VALUE = re.compile(r'"(?=\s*(?:,\s*(?:"[^"\\\n]{1,64}"\s*:|\{|$)|\}\s*(?:
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
+_UTF8 = "invalid UTF-8 in a string (replaced)"
+
 _LENIENT = json.JSONDecoder(strict=False)
 
 
@@ -28,10 +30,12 @@ class Repaired(msgspec.Struct, frozen=True):
     Attributes:
         value: the object; None when nothing could be made of it.
         problems: what was wrong, as kinds of loss; what was read despite it is in `value`.
+        used: how many bytes the object takes, where that is certain; None where its quotes had to be mended.
     """
 
     value: dict[str, Any] | None
     problems: tuple[str, ...] = ()
+    used: int | None = None
 
 
 def _requote(text: str) -> str:
@@ -54,12 +58,13 @@ def _requote(text: str) -> str:
     return "".join(parts)
 
 
-def _decode(text: str) -> dict[str, Any] | None:
+def _decode(text: str) -> tuple[dict[str, Any], int] | None:
+    """The object at the start of a text, and where it ends."""
     try:
-        value, _ = _LENIENT.raw_decode(text)
+        value, end = _LENIENT.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return (value, end) if isinstance(value, dict) else None
 
 
 def repair(piece: bytes) -> Repaired:
@@ -73,18 +78,21 @@ def repair(piece: bytes) -> Repaired:
         text = piece.decode()
     except UnicodeDecodeError:
         text = piece.decode(errors="replace")
-        problems.append("invalid UTF-8 in a string (replaced)")
-    value = _decode(text)
-    if value is None:
-        value = _decode(_requote(text))
-        if value is not None:
-            problems.append("unescaped quotes or backslashes in a string (repaired)")
-    elif _CONTROL.search(re.sub(r"[\r\n\t ]+", " ", text)) or _raw_newline(text):
+        problems.append(_UTF8)
+    found = _decode(text)
+    if found is None:
+        found = _decode(_requote(text))
+        if found is None:
+            return Repaired(None)
+        problems.append("unescaped quotes or backslashes in a string (repaired)")
+        return Repaired(found[0], tuple(problems))
+    value, end = found
+    if _control_inside(text):
         problems.append("control characters in a string (kept)")
-    return Repaired(value, tuple(problems) if value is not None else ())
+    return Repaired(value, tuple(problems), None if problems[:1] == [_UTF8] else len(text[:end].encode()))
 
 
-def _raw_newline(text: str) -> bool:
+def _control_inside(text: str) -> bool:
     """Whether strict JSON refuses the text where the lenient decoder did not."""
     try:
         json.JSONDecoder().raw_decode(text)

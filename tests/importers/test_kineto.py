@@ -1,0 +1,219 @@
+"""torch.profiler's JSON: every event that matters is read, whatever is wrong around it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace
+from tracer.importers.joins import join
+
+
+def test_one_of_each_event_is_read() -> None:
+    timeline = read(
+        trace(
+            [
+                op("aten::mm", 10, 20, 5),
+                frame("a.py(1): f", 5, 30),
+                call("cudaLaunchKernel", 12, 3, 9, external=5),
+                kernel(
+                    "gemm", 40, 7.5, 9, external=5, grid=[4, 2, 1], block=[128, 1, 1], registers=64, shared_memory=512
+                ),
+                event("gpu_memcpy", "Memcpy HtoD", 50, 1, pid=0, tid=7, device=0, stream=7, correlation=10),
+                {"ph": "s", "id": 9, "pid": 1, "tid": 1, "ts": 12, "cat": "ac2g", "name": "ac2g"},
+                {"name": "process_name", "ph": "M", "ts": 1, "pid": 1, "tid": 0, "args": {"name": "python"}},
+            ],
+            deviceProperties=[H100],
+            baseTimeNanoseconds=1_700_000_000_000_000_000,
+            cuda_runtime_version=12040,
+        )
+    )
+    assert kernels(timeline) == [("gemm", 40.0, 7.5)]
+    shape = timeline.shape(timeline.kernels.shape[0])
+    assert (shape.grid, shape.block, shape.registers, shape.lds_bytes) == ((4, 2, 1), (128, 1, 1), 64, 512)
+    assert (len(timeline.calls), len(timeline.ops), len(timeline.frames), timeline.copies_us) == (
+        1,
+        1,
+        1,
+        [(0, 50.0, 1.0)],
+    )
+    assert timeline.devices[0].compute_capability == "9.0"
+    assert (timeline.producer.cuda, timeline.base_ns) == ("12.4", 1_700_000_000_000_000_000)
+    assert not lost(timeline)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("place", ["head", "after"])
+def test_metadata_is_read_before_and_behind_the_events(indent: int | None, place: str) -> None:
+    told: dict[str, Any] = {"deviceProperties": [MI300X], "hip_runtime_version": 70253211}
+    content = trace([kernel("k", 1, 1)] * 3, indent=indent, **({"after": told} if place == "after" else told))
+    timeline = read(content, 64)
+    assert (timeline.devices[0].name, timeline.producer.rocm) == ("AMD Instinct MI300X", "7.2.53211")
+
+
+def test_metadata_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
+    content = trace([kernel("k", 1, 1)], deviceProperties=[MI300X], traceName="x")
+    timeline = read(content[: content.index(b'"k"')])
+    assert timeline.devices[0].compute_units == 304
+
+
+def test_events_of_other_phases_are_counted_when_they_should_have_a_duration() -> None:
+    timeline = read(trace([kernel("k", 1, 1), {**kernel("begun", 2, 1), "ph": "B"}]))
+    assert kernels(timeline) == [("k", 1.0, 1.0)]
+    assert lost(timeline) == {"kernel events that are no complete events": 1}
+
+
+def test_kernels_without_a_duration_are_kept_and_counted() -> None:
+    timeline = read(trace([kernel("k", 1, None), kernel("k", 2, 3)]))
+    assert kernels(timeline) == [("k", 1.0, 0.0), ("k", 2.0, 3.0)]
+    assert lost(timeline) == {"kernels without a duration (counted as 0 µs)": 1}
+
+
+def test_devices_and_streams_may_be_words_or_missing() -> None:
+    events = [
+        kernel("k", 1, 1, stream="0x7f00"),
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 3, "tid": 4, "ts": 2, "dur": 1},
+        {
+            "ph": "X",
+            "cat": "kernel",
+            "name": "k",
+            "pid": "gpu",
+            "tid": "stream 5",
+            "ts": 3,
+            "dur": 1,
+            "args": {"device": None},
+        },
+    ]
+    timeline = read(trace(events))
+    assert len(timeline.kernels) == 3
+    assert timeline.kernels.device[1] == 3
+    assert timeline.kernels.stream[1] == 4
+    assert timeline.kernels.device[2] not in (0, 3)
+
+
+def test_ids_of_more_than_64_bits_still_join() -> None:
+    huge = 1 << 80
+    events = [call("cudaLaunchKernel", 1, 1, huge + n) for n in range(2)] + [
+        kernel("k", 5, 1, huge + n) for n in (1, 0)
+    ]
+    joined = join(read(trace(events)))
+    assert list(joined.call) == [1, 0]
+
+
+def test_a_clock_of_whole_microseconds_is_noticed() -> None:
+    assert read(trace([kernel("k", 1, 1)])).clock_us == 1.0
+    assert read(trace([kernel("k", 1.25, 1)])).clock_us == 0.0
+
+
+BROKEN = {
+    "control character": (b'"name": "k\x02"', "control characters in a string (kept)", 5),
+    "quotes": (b'"name": "k<"x">"', "unescaped quotes or backslashes in a string (repaired)", 5),
+    "backslash": (b'"name": "C:\\k\\q"', "unescaped quotes or backslashes in a string (repaired)", 5),
+    "invalid UTF-8": (b'"name": "k\xff"', "invalid UTF-8 in a string (replaced)", 5),
+    "type": (b'"name": "k", "ts": 1, "args": {"correlation": "seven"}', "values of an unexpected type in events", 5),
+    "time as text": (b'"name": "k", "ts": "3.5"', None, 5),
+    "not a number": (b'"name": "k", "ts": NaN', "events without a readable time (put at 0)", 5),
+    "no value": (b'"name": ', "events that could not be read", 4),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("place", [0, 2, 4])
+@pytest.mark.parametrize("block", [37, 1 << 18])
+def test_one_broken_event_does_not_cost_the_others(kind: str, place: int, block: int) -> None:
+    broken, problem, kept = BROKEN[kind]
+    events = [json.dumps({"ph": "X", "cat": "kernel", "name": "k", "ts": n, "dur": 2.0}).encode() for n in range(5)]
+    events[place] = b'{"ph": "X", "cat": "kernel", "dur": 2.0, ' + broken + b"}"
+    content = b'{"schemaVersion": 1, "traceEvents": [' + b", ".join(events) + b'], "traceName": "t"}'
+    timeline = read(content, block)
+    assert len(timeline.kernels) == kept
+    assert timeline.total_us() == 2.0 * kept
+    assert lost(timeline) == ({problem: 1} if problem else {})
+    byte = content.index(events[place])
+    if problem and "type" not in kind and "number" not in kind:
+        assert f"byte {byte} " in (timeline.losses.entries()[0].detail or "")
+
+
+def test_every_event_broken_is_still_read_one_by_one() -> None:
+    events = [b'{"ph": "X", "cat": "kernel", "name": "a "b" %d", "ts": %d, "dur": 1}' % (n, n) for n in range(300)]
+    timeline = read(b'{"traceEvents": [' + b",\n".join(events) + b"]}", 4096)
+    assert len(timeline.kernels) == 300
+    assert lost(timeline) == {"unescaped quotes or backslashes in a string (repaired)": 300}
+
+
+def test_python_functions_in_runs_and_alone_are_the_same() -> None:
+    frames = [frame(f"f{n % 3}.py({n}): g", n, 1.5, tid=1 + n // 20) for n in range(40)]
+    mixed = [e for pair in zip(frames, [op("aten::add", n, 1, n) for n in range(40)], strict=True) for e in pair]
+    alone, between = read(trace(frames)), read(trace(mixed))
+    for timeline in (alone, between):
+        spans = sorted(
+            (timeline.threads.values_[b.thread], s, e, timeline.names.values_[n])
+            for b in timeline.frames.blocks()
+            for s, e, n in zip(b.start, b.end, b.name, strict=True)
+        )
+        assert spans == sorted(((1, f["tid"]), f["ts"], f["ts"] + 1.5, f["name"]) for f in frames)
+
+
+_TIMES = st.floats(-1e12, 1e12, allow_nan=False) | st.integers(-(10**9), 10**9) | st.just(None)
+_ODD = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(0, 9), max_size=4) | st.booleans()
+_KERNELS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "ph": st.just("X"),
+            "cat": st.just("kernel"),
+            "name": st.text(max_size=8),
+            "ts": _TIMES.filter(lambda t: t is not None),
+        },
+        optional={
+            "dur": _TIMES,
+            "pid": _ODD,
+            "tid": _ODD,
+            "args": st.dictionaries(
+                st.sampled_from(["correlation", "External id", "device", "stream", "grid", "block", "kernel", "other"]),
+                _ODD,
+            ),
+        },
+    ),
+    max_size=20,
+)
+_CALLS = st.lists(
+    st.builds(
+        call,
+        st.sampled_from(["cudaLaunchKernel", "hipGraphLaunch", "cudaMemcpyAsync", "cudaDeviceSynchronize"]),
+        st.integers(0, 50),
+        st.integers(0, 5),
+        st.integers(0, 6),
+        pid=st.integers(1, 2),
+    ),
+    max_size=8,
+)
+
+
+@given(_KERNELS, _CALLS, st.integers(20, 500), st.randoms(use_true_random=False))
+@settings(max_examples=300, deadline=None)
+def test_kernels_and_their_time_are_conserved(
+    own: list[dict[str, Any]], calls: list[dict[str, Any]], block: int, order: Any
+) -> None:
+    events = [*own, *calls]
+    order.shuffle(events)
+    timeline = read(trace(events), block)
+    joined = join(timeline)
+    assert len(timeline.kernels) == len(own)
+    assert timeline.total_us() == math.fsum(k["dur"] for k in own if k.get("dur") is not None)
+    assert len(joined.call) == len(own)
+    unlinked = sum(1 for row in joined.call if row < 0)
+    assert lost(timeline).get("kernels without a runtime call", 0) == unlinked
+
+
+@given(_KERNELS, st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_cut_trace_keeps_a_prefix_of_its_kernels(own: list[dict[str, Any]], data: st.DataObject) -> None:
+    content = trace(own)
+    cut = data.draw(st.integers(content.index(b"[") + 1, len(content)))
+    whole, part = kernels(read(content)), kernels(read(content[:cut], 100))
+    assert part == whole[: len(part)]
