@@ -31,7 +31,7 @@ def test_the_view_holds_tile_instruction_and_stages() -> None:
     assert view is not None
     assert (view.tile_m, view.tile_n, view.tile_k, view.stages) == (128, 64, 32, 6)
     assert (view.instruction_m, view.instruction_n, view.instruction_k) == (16, 8, 16)
-    assert (view.dtype_a, view.dtype_acc, view.layout_a, view.layout_b) == ("bf16", "f32", "t", "n")
+    assert (view.dtype_a, view.dtype_acc, view.layout_a, view.layout_b) == ("bf16", "fp32", "row", "col")
 
 
 def _operations(arch: str) -> list[Any]:

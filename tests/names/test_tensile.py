@@ -48,7 +48,7 @@ def test_the_view_derives_waves_from_tile_and_wave_tile() -> None:
     assert (view.wave_tile_m, view.wave_tile_n) == (64, 48)
     assert (view.waves_m, view.waves_n, view.waves_k) == (2, 2, 1)
     assert view.threads_per_block == 256
-    assert (view.layout_a, view.layout_b) == ("T", "N")
+    assert (view.layout_a, view.layout_b) == ("row", "col")
 
 
 def test_the_three_spellings_of_one_problem_type_say_the_same() -> None:

@@ -74,6 +74,9 @@ class GemmView(msgspec.Struct, frozen=True, kw_only=True):
 
     All sizes are in elements; None means the name does not state it. `tile_*` is what one block computes, `wave_tile_*`
     what one wave (warp) computes of it, `instruction` the matrix instruction's M x N x K (K is None where not stated).
+    Types have one spelling for all families; `dtype_c` is the type of what is written. The layout of a matrix is `row`
+    or `col` (for A, row is K fastest; for B, col is), that of a convolution's tensor as printed. `likely` lists the
+    keys whose values rest on readings that no public generator confirms.
     """
 
     op: str | None = None
@@ -99,3 +102,4 @@ class GemmView(msgspec.Struct, frozen=True, kw_only=True):
     split_k: int | None = None
     stages: int | None = None
     pipeline: str | None = None
+    likely: tuple[str, ...] = ()

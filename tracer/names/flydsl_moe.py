@@ -161,6 +161,7 @@ class FlydslMoe(FormalGrammar):
             tile_m=f.get("m_per_block"),
             tile_n=f.get("n_per_block"),
             tile_k=f.get("k_per_block"),
+            waves_k=f.get("k_wave"),
             dtype_a=f.get("dtype_a"),
             dtype_b=f.get("dtype_b"),
             dtype_c=f.get("dtype_c"),

@@ -122,6 +122,7 @@ class OpusMoe(FormalGrammar):
             tile_m=f.get("m_per_block"),
             tile_n=f.get("n_per_block"),
             tile_k=f.get("k_per_block"),
+            waves_k=f.get("k_wave"),
             threads_per_block=f.get("block_threads"),
             dtype_a=f.get("dtype_a"),
             dtype_b=f.get("dtype_b"),

@@ -7,6 +7,7 @@ A grammar is imported when a name first needs it, so that reading one name does 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -15,7 +16,8 @@ import msgspec
 from tracer.errors import NameSyntaxError
 from tracer.model.kernel import DecodedName, GemmView, Unparsed
 from tracer.names import itanium, noise
-from tracer.names.base import NO_CONTEXT, Context, Grammar
+from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.common_view import common_view
 from tracer.names.cut import without_the_cut
 
 _HEAD = 4
@@ -167,4 +169,9 @@ def format_name(decoded: DecodedName) -> str:
 
 def view(decoded: DecodedName) -> GemmView | None:
     """The common GEMM view of a decoded name; None when it is not GEMM-like or unknown."""
-    return _load(decoded.grammar, _CLASSES[decoded.grammar]).view(decoded) if decoded.grammar else None
+    return common_view(_load(decoded.grammar, _CLASSES[decoded.grammar]), decoded) if decoded.grammar else None
+
+
+def keys_of(grammar: str | None) -> Mapping[str, Key]:
+    """The glossary of a grammar by its name; empty for None."""
+    return _load(grammar, _CLASSES[grammar]).keys if grammar else {}

@@ -38,6 +38,7 @@ def _product(base: str, persistent: bool) -> Pattern:
     )
 
 
+_ORDERS = {"N": "row", "T": "col"}
 _BASES = {"_matmul_ogs": False, "_p_matmul_ogs": True, "_matmul": False, "_p_matmul": True}
 
 
@@ -71,7 +72,7 @@ class TritonMatmul(FormalGrammar):
     }  # fmt: skip
 
     def view(self, decoded: DecodedName) -> GemmView | None:
-        """Tile, types, layouts and split-K as named."""
+        """Tile, types, layouts and split-K as named; N is row-major here, where the letters of BLAS mean columns."""
         f = decoded.fields
         if decoded.family != "triton_matmul_ogs":
             return None
@@ -83,8 +84,8 @@ class TritonMatmul(FormalGrammar):
             dtype_a=f.get("dtype_a"),
             dtype_b=f.get("dtype_b"),
             dtype_c=f.get("dtype_c"),
-            layout_a=f.get("layout_a"),
-            layout_b=f.get("layout_b"),
-            layout_c=f.get("layout_c"),
+            layout_a=_ORDERS.get(f.get("layout_a", "")),
+            layout_b=_ORDERS.get(f.get("layout_b", "")),
+            layout_c=_ORDERS.get(f.get("layout_c", "")),
             split_k=f.get("split_k"),
         )
