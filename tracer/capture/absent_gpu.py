@@ -71,6 +71,7 @@ class Event:
 def stand_in_for_gpu(facts: TargetFacts, values: Values) -> None:
     """Makes torch answer for a GPU; `values` is told of writes that torch's dispatcher does not see."""
     answer_for_target(facts)
+    fake_without_a_context()
     index_without_a_device(values)
     construct_without_a_device()
 
@@ -122,6 +123,14 @@ def answer_for_target(facts: TargetFacts) -> None:
     # libraries ask torch.version.hip whether torch was built for ROCm; none that runs dry reads the number
     torch.version.hip = "6.4"
     torch.version.cuda = None
+
+
+def fake_without_a_context() -> None:
+    """Keeps a GPU build of torch from opening the GPU for its first fake tensor (torch 2.8 to 2.13 make a real one)."""
+    from torch._subclasses import fake_tensor
+
+    if hasattr(fake_tensor, "init_gpu_context"):
+        fake_tensor.init_gpu_context = lambda *_: None
 
 
 def index_without_a_device(values: Values) -> None:
