@@ -31,6 +31,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
     ("flash_attention", "FlashAttention", "FLAS cutl flas fmha pyto void"),
     ("nccl", "Nccl", "nccl"),
+    ("trtllm_gen", "TrtllmGen", "bmm_ fmha gemm"),
     ("aten", "Aten", "at:: std: void"),
     ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
     ("aiter_ck_moe", "AiterCkMoe", "moe_"),
