@@ -14,10 +14,10 @@ from tracer.analyse.call import KnownDevice, advice_of, device_of, roofline_of, 
 from tracer.analyse.coverage import Uncovered, uncovered_k
 from tracer.analyse.implications import implications
 from tracer.model.capture import CaptureRecord, Launch
-from tracer.model.evidence import Mode
+from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import FrameNode, KernelReport, Note, NoteLevel, Path, Report
 from tracer.model.roofline import Work
-from tracer.model.source import Dispatch, Hop
+from tracer.model.source import Dispatch, Hop, Layer
 from tracer.resolve.compare import disagreement
 from tracer.resolve.hops import build_hops, count_frames
 from tracer.resolve.kernels import kernel_report, short_name
@@ -38,7 +38,7 @@ def build_report(record: CaptureRecord) -> Report:
         entry=entry,
         paths=paths,
         roofline=point,
-        advice=advice_of(record, point, kernels),
+        advice=advice_of(record, point, known, kernels),
         notes=tuple(_notes(record, kernels, known, work)),
     )
 
@@ -52,11 +52,23 @@ def _sub_flows(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[SubF
         flows = one_path_a_launch(nodes, launched)
     else:
         entry, flows = split(nodes, launched)
-    launches = {launch.id: launch for launch in record.launches}
-    for launch_id in loose:
-        launch = launches[launch_id]
-        flows = (*flows, SubFlow(title=short_name(launch), tree=(), spines=(End(spine=(), launch=launch_id),)))
+    flows = (*flows, *_loose_flows(record, loose))
+    if not flows and nodes:
+        flows = (SubFlow(title=record.call.op, tree=nodes, spines=()),)
     return entry, flows
+
+
+def _loose_flows(record: CaptureRecord, loose: tuple[int, ...]) -> tuple[SubFlow, ...]:
+    """Sub-flows of launches without a frame: one for the call, in an imported trace one for each launch."""
+    ends = tuple(End(spine=(), launch=launch_id) for launch_id in loose)
+    if not ends:
+        return ()
+    if record.mode is not Mode.IMPORTED:
+        return (SubFlow(title=record.call.op, tree=(), spines=ends),)
+    launches = {launch.id: launch for launch in record.launches}
+    return tuple(
+        SubFlow(title=short_name(launches[i]), tree=(), spines=(end,)) for i, end in zip(loose, ends, strict=True)
+    )
 
 
 def _path(
@@ -85,6 +97,9 @@ def _path(
         if launch is not None:
             report = kernel_report(record, launch, dispatch, chain, count_frames(spine))
             kernels.append(_analysed(record, report, known, work))
+    if not flow.spines:
+        reason = "the call raised before it reached a kernel" if record.exception else "no kernel was reached"
+        hops.append(Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason))
     return Path(
         title=flow.title,
         tree=flow.tree,

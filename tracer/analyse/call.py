@@ -119,11 +119,14 @@ def subject_of(record: CaptureRecord, kernel: KernelReport, known: KnownDevice |
 
 
 def advice_of(
-    record: CaptureRecord, point: RooflinePoint | None, kernels: tuple[KernelReport, ...]
+    record: CaptureRecord, point: RooflinePoint | None, known: KnownDevice | None, kernels: tuple[KernelReport, ...]
 ) -> tuple[Advice, ...]:
     """The patterns of the call, judged by its first kernel whose tile is known."""
-    if point is None:
+    if point is None or known is None:
         return ()
-    tilings = (tiling_of(record, kernel) for kernel in kernels)
-    first = next((tiling for tiling in tilings if tiling is not None), None)
-    return advise(point, first, record.target.compute_units)
+    tiled = ((kernel, tiling_of(record, kernel)) for kernel in kernels)
+    kernel, tiling = next((pair for pair in tiled if pair[1] is not None), (None, None))
+    grid = kernel.launch.grid if kernel else None
+    launched = grid[0] * grid[1] * grid[2] if grid else None
+    units = record.target.compute_units
+    return advise(point, tiling, units, launched=launched, vendor=known.device.vendor)

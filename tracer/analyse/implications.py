@@ -62,6 +62,17 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         return self.view.threads_per_block if self.view else None
 
     @property
+    def launched(self) -> int | None:
+        """Blocks of the launch, where its grid is known."""
+        grid = self.launch.grid
+        return grid[0] * grid[1] * grid[2] if grid is not None else None
+
+    @property
+    def one_block_a_tile(self) -> bool:
+        """Whether nothing says that the kernel launches other than one block a tile."""
+        return self.tiling is not None and self.launched in (None, self.tiling.blocks)
+
+    @property
     def wave_size(self) -> int | None:
         """Lanes of a wave (warp)."""
         size = self.device.wave_size.value if self.device else None
@@ -248,9 +259,7 @@ def grid(subject: Subject) -> Iterator[Implication]:
     if t.tile.split_k > 1:
         factors.append(str(t.tile.split_k))
         numbers.append(str(t.tile.split_k))
-    seen = subject.launch.grid
-    launched = seen[0] * seen[1] * seen[2] if seen else None
-    differs = launched is not None and launched != t.blocks
+    differs = not subject.one_block_a_tile
     yield Implication(
         key="grid",
         value=t.blocks,
@@ -259,14 +268,14 @@ def grid(subject: Subject) -> Iterator[Implication]:
         source=_TILE_SOURCE,
         evidence=Evidence.INFERRED if differs else Evidence.RESOLVED,
         note_key="implication.note.grid_differs" if differs else None,
-        note_values={"launched": launched or 0},
+        note_values={"launched": subject.launched or 0},
     )
 
 
 def k_steps(subject: Subject) -> Iterator[Implication]:
     """Main-loop steps of one block."""
     t = subject.tiling
-    if t is None or t.k_steps is None:
+    if t is None or t.k_steps is None or not subject.one_block_a_tile:
         return
     k = f"ceil({t.problem.k} / {t.tile.split_k})" if t.tile.split_k > 1 else str(t.problem.k)
     yield Implication(
@@ -283,15 +292,18 @@ def tiles_per_cu(subject: Subject) -> Iterator[Implication]:
     t, units = subject.tiling, subject.compute_units
     if t is None or not units:
         return
+    blocks = subject.launched or t.blocks
     yield Implication(
         key="tiles_per_cu",
-        value=round(t.blocks / units, 3),
+        value=round(blocks / units, 3),
         unit="blocks",
-        formula=f"{t.blocks} / {units} = {t.blocks / units:.3g}",
-        source=_TILE_SOURCE,
-        note_key="implication.note.idle_units" if t.blocks < units else None,
-        note_values={"idle": units - t.blocks},
+        formula=f"{blocks} / {units} = {blocks / units:.3g}",
+        source="source.grid" if subject.launched else _TILE_SOURCE,
+        note_key="implication.note.idle_units" if blocks < units else None,
+        note_values={"idle": units - blocks},
     )
+    if not subject.one_block_a_tile:
+        return
     rounds, efficiency = t.rounds(units), t.wave_efficiency(units)
     yield Implication(
         key="wave_quantisation",

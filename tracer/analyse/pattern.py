@@ -21,8 +21,10 @@ NOT_LAUNCH = 2.0
 STEPS_A_SPLIT = 4
 
 
-def _short_of_k(tiling: Tiling, units: int) -> Advice | None:
+def _short_of_k(tiling: Tiling, units: int, launched: int | None) -> Advice | None:
     """Too few output tiles for the CUs, with K long enough to be shared among several blocks."""
+    if launched is not None and launched != tiling.blocks:
+        return None  # the kernel shares its tiles out in a way that the tile does not tell
     if tiling.blocks > units * (1 - IDLE_SHARE) or tiling.k_steps is None:
         return None
     n, tile_n = tiling.problem.n, tiling.tile.n
@@ -42,9 +44,9 @@ def _short_of_k(tiling: Tiling, units: int) -> Advice | None:
     return Advice(pattern=ShapePattern.SHORT_OF_K_PARALLELISM, text_key="advice.short_of_k", values=values)
 
 
-def _launch(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> Advice | None:
+def _launch(point: RooflinePoint, tiling: Tiling | None, units: int | None, vendor: str) -> Advice | None:
     """So little work that the fixed cost of a launch outweighs it, and no known time that says otherwise."""
-    if point.floor_us is None or point.floor_us >= FIXED_US:
+    if vendor != "AMD" or point.floor_us is None or point.floor_us >= FIXED_US:
         return None
     known = point.measured_us or point.quoted_us
     if known is not None and known > NOT_LAUNCH * FIXED_US:
@@ -55,41 +57,50 @@ def _launch(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> A
     return Advice(pattern=ShapePattern.LAUNCH_BOUND, text_key="advice.launch", values=values)
 
 
-def _roof(point: RooflinePoint, tiling: Tiling | None, units: int | None) -> Advice:
+def _roof(point: RooflinePoint, tiling: Tiling | None, units: int | None, launched: int | None) -> Advice:
     """Which roof the call stands under."""
-    busy = tiling is not None and units is not None and tiling.blocks >= units
+    if point.bound is Bound.UNKNOWN:
+        return Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.unknown")
+    values: Values = {"intensity": round(point.work.arithmetic_intensity, 1)}
+    blocks = launched if launched is not None else tiling.blocks if tiling is not None else None
     if point.bound is Bound.MEMORY:
+        busy = blocks is not None and units is not None and blocks >= units
+        if busy and blocks and units:
+            values |= {"blocks": blocks, "units": units}
         key = "advice.memory_busy" if busy else "advice.memory"
-        values: Values = {"intensity": round(point.work.arithmetic_intensity, 1)}
-        if busy and tiling and units:
-            values |= {"blocks": tiling.blocks, "units": units}
         return Advice(pattern=ShapePattern.MEMORY_BOUND, text_key=key, values=values)
-    if point.bound is Bound.COMPUTE:
-        values = {"intensity": round(point.work.arithmetic_intensity, 1)}
-        if tiling is not None and units is not None:
-            waste = round(100 * (1 - tiling.wave_efficiency(units)), 1)
-            values |= {"blocks": tiling.blocks, "units": units, "rounds": tiling.rounds(units), "waste": waste}
-            return Advice(pattern=ShapePattern.COMPUTE_BOUND, text_key="advice.compute_tiles", values=values)
+    if tiling is None or units is None or blocks != tiling.blocks:
         return Advice(pattern=ShapePattern.COMPUTE_BOUND, text_key="advice.compute", values=values)
-    return Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.unknown")
+    waste = round(100 * (1 - tiling.wave_efficiency(units)), 1)
+    values |= {"blocks": blocks, "units": units, "rounds": tiling.rounds(units), "waste": waste}
+    return Advice(pattern=ShapePattern.COMPUTE_BOUND, text_key="advice.compute_tiles", values=values)
 
 
-def advise(point: RooflinePoint, tiling: Tiling | None, compute_units: int | None) -> tuple[Advice, ...]:
+def advise(
+    point: RooflinePoint,
+    tiling: Tiling | None,
+    compute_units: int | None,
+    *,
+    launched: int | None = None,
+    vendor: str = "AMD",
+) -> tuple[Advice, ...]:
     """The patterns that hold for a call.
 
     Args:
         point: where it stands under the roof.
         tiling: the shape cut into the kernel's tiles, or None when the tile is not known.
         compute_units: CUs (SMs) in use, or None.
+        launched: blocks of the launch, where its grid is known.
+        vendor: whose device it is; the fixed cost of a launch is known for AMD's only.
 
     Returns:
         Advice, the most pressing first. Without a tile it is judged from the roofline alone and says so.
     """
     found = []
     if tiling is not None and compute_units:
-        found.append(_short_of_k(tiling, compute_units))
-    found.append(_launch(point, tiling, compute_units))
-    found.append(_roof(point, tiling, compute_units))
+        found.append(_short_of_k(tiling, compute_units, launched))
+    found.append(_launch(point, tiling, compute_units, vendor))
+    found.append(_roof(point, tiling, compute_units, launched))
     if tiling is None:
         found.append(Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.no_tile"))
     return tuple(advice for advice in found if advice is not None)

@@ -39,6 +39,8 @@ def _finalize(value: Any) -> Any:
     Raises:
         TypeError: a value that has no place on a page (None, a container): the template forgot a case.
     """
+    if isinstance(value, jinja2.Undefined):
+        return str(value)  # which raises
     if isinstance(value, Markup):
         return value
     if isinstance(value, str):

@@ -44,6 +44,8 @@ def markdown(text: str) -> Markup:
     line = _BACKSLASH.sub(r"\\\1", line)
     line = _WORD_EDGE_UNDERSCORE.sub(r"\\_", line)
     line = _AS_ENTITY.sub(lambda m: f"&#{ord(m[0])};", line)
+    if line.startswith("?"):
+        line = f"&#63;{line[1:]}"  # `???` opens a block
     line = _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", line)
     return Markup(line)
 
@@ -167,7 +169,8 @@ def field_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "x".join(field_value(v) for v in value)
+        between = "x" if all(isinstance(v, int) and not isinstance(v, bool) for v in value) else ", "
+        return between.join(field_value(v) for v in value)
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={field_value(v)}" for k, v in value.items())
     return "–" if value is None else str(value)

@@ -12,6 +12,7 @@ from tracer.model.source import Hop, Layer
 from tracer.render.filters import code, named_place
 from tracer.render.languages import Words
 from tracer.resolve.layers import pybind_function
+from tracer.resolve.tree import leads_to_kernel
 
 #: hops that a frame of the list stands for already
 _IN_FRAMES = frozenset({Layer.PYTHON, Layer.JIT, Layer.REGISTERED_OP})
@@ -64,6 +65,10 @@ class FrameList:
         if not self.path.tree:
             for kernel in self.path.kernels:
                 self.kernel(kernel, 0)
+        elif not self.path.kernels and not any(leads_to_kernel(node) for node in self.path.tree):
+            for hop in self.path.hops:
+                if hop.layer is Layer.KERNEL:
+                    self.hop(hop, 0)
         return Markup("\n".join([*outer, *self.out.lines]))
 
     def outer_callers(self) -> list[str]:

@@ -83,8 +83,8 @@ _NUMBER = r"-?\d+"
 
 #: each vendor's words for the same things, which every text may use
 VENDOR_WORDS = {
-    "AMD": {"cu": "CU", "lds": "LDS", "wave": "wave", "vendor": "AMD"},
-    "NVIDIA": {"cu": "SM", "lds": "shared memory", "wave": "warp", "vendor": "NVIDIA"},
+    "AMD": {"cu": "CU", "lds": "LDS", "wave": "wave", "simd": "SIMD"},
+    "NVIDIA": {"cu": "SM", "lds": "shared memory", "wave": "warp", "simd": "SM sub-partition"},
 }
 
 

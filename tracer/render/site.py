@@ -63,7 +63,8 @@ def _language_config(out: Path, language: str, site: Path, folder: Path) -> Path
 
 def _mkdocs(config: Path, language: str) -> None:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", str(config)]
+    # without --quiet: MkDocs 1.6 counts only the warnings that it would print, and --strict goes by that count
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode == 0:
         return

@@ -1,0 +1,492 @@
+"""Small hand-made records, one for each thing that a page must be able to say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tracer.model.capture import (
+    BoundaryCall,
+    Call,
+    CaptureRecord,
+    CompiledKernel,
+    CpuOp,
+    Environment,
+    ExceptionInfo,
+    Frame,
+    Launch,
+    Lost,
+    Resources,
+    RuntimeCall,
+    SourceTree,
+    Target,
+    TraceOrigin,
+)
+from tracer.model.evidence import Evidence, GridUnit, Mode
+from tracer.model.source import (
+    CsvRow,
+    Dispatch,
+    FlowStep,
+    Hop,
+    Layer,
+    MissReason,
+    SourceRef,
+    TunedLookup,
+    TunedStatus,
+)
+from tracer.store import load_record
+
+INSTANCE = "a8w8_blockscale_1x128x128_256x16x64x256_16x16_16x16_16x16x1_16x16x1_1x16x1x16_4_1x1_intrawave_v1"
+DEFAULT = "a8w8_blockscale_1x128x128_256x16x128x256_16x16_16x16_16x16x1_16x16x1_1x16x1x16_8_1x2_intrawave_v1"
+
+MI300X = Target(arch="gfx942", compute_units=304, wave_size=64, device="MI300X", device_evidence=Evidence.ASSUMED)
+MI308X = Target(arch="gfx942", compute_units=80, wave_size=64, device="MI308X", device_evidence=Evidence.ASSUMED)
+MI355X = Target(arch="gfx950", compute_units=256, wave_size=64, device="MI355X", device_evidence=Evidence.ASSUMED)
+WHEEL = Environment(
+    ktrace="0.1.0",
+    python="3.11.7",
+    torch="2.13.0+cpu",
+    triton="3.6.0",
+    trees=(SourceTree(name="aiter", version="0.1.7", layout="wheel", repository="https://github.com/ROCm/aiter"),),
+    variables={"GPU_ARCHS": "gfx942", "CU_NUM": "304"},
+)
+
+
+def aiter(file: str, line: int) -> SourceRef:
+    return SourceRef(f"aiter/{file}", line, "aiter")
+
+
+class Frames:
+    """Writes frames in call order: `frame = frames("name", file, line, under=parent)`."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count()
+        self.all: list[Frame] = []
+
+    def __call__(
+        self,
+        function: str,
+        file: str | None = None,
+        line: int = 1,
+        *,
+        under: Frame | None = None,
+        at: int | None = None,
+        tree: str | None = None,
+        **more: Any,
+    ) -> Frame:
+        tree = tree or (file.split("/")[0] if file and "/" in file else None)
+        frame = Frame(
+            id=next(self._ids),
+            parent=under.id if under else None,
+            function=function,
+            source=SourceRef(file, line, tree) if file else None,
+            call_line=at,
+            **more,
+        )
+        self.all.append(frame)
+        return frame
+
+
+def jit_layers(frames: Frames, under: Frame | None, at: int | None) -> Frame:
+    """aiter's layers from a decorated op down to the module, as a dry run of the wheel shows them."""
+    outer = frames("wrapper_custom", "aiter/jit/utils/torch_guard.py", 277, under=under, at=at)
+    inner = frames("outer_wrapper", "aiter/jit/utils/torch_guard.py", 300, under=outer, at=285)
+    guard = frames("wrapper", "aiter/jit/utils/torch_guard.py", 196, under=inner, at=302)
+    custom = frames("custom_wrapper", "aiter/jit/core.py", 902, under=guard, at=197)
+    compile_ops = frames("wrapper", "aiter/jit/core.py", 738, under=custom, at=904)
+    frames("get_module", "aiter/jit/core.py", 418, under=compile_ops, at=757)
+    return compile_ops
+
+
+def hit(status: TunedStatus = TunedStatus.EXACT) -> TunedLookup:
+    row = CsvRow(
+        "aiter/configs/a8w8_blockscale_tuned_gemm.csv",
+        29,
+        {"cu_num": "304", "M": "128", "N": "1536", "K": "7168", "us": "18.2772", "kernelName": INSTANCE},
+    )
+    return TunedLookup(
+        status=status,
+        key={"cu_num": "304", "M": "128", "N": "1536", "K": "7168"},
+        padded_m=128,
+        row=row,
+        files=("aiter/configs/a8w8_blockscale_tuned_gemm.csv", "aiter/configs/model_configs/ds_v3.csv"),
+        environment={"AITER_CONFIG_GEMM_A8W8_BLOCKSCALE": None},
+        recorded_us=18.2772,
+        untuned_row="128,1536,7168",
+    )
+
+
+def lost() -> TunedLookup:
+    row = {"cu_num": "80", "M": "128", "N": "1536", "K": "7168", "us": "32.4591", "kernelName": "a8w8_other"}
+    kept = {**row, "cu_num": "304", "us": "18.2772", "kernelName": INSTANCE}
+    return TunedLookup(
+        status=TunedStatus.MISS,
+        reason=MissReason.DROPPED_BY_MERGE,
+        key={"cu_num": "80", "M": "128", "N": "1536", "K": "7168"},
+        lost_row=CsvRow("aiter/configs/a8w8_blockscale_tuned_gemm.csv", 224, row),
+        kept_row=CsvRow("aiter/configs/a8w8_blockscale_tuned_gemm.csv", 29, kept),
+        files=("aiter/configs/a8w8_blockscale_tuned_gemm.csv",),
+        environment={"AITER_CONFIG_GEMM_A8W8_BLOCKSCALE": "/srv/tuned.csv"},
+        untuned_row="128,1536,7168",
+    )
+
+
+def blockscale_dispatch(boundary: int, instance: str, tuned: TunedLookup) -> Dispatch:
+    csrc = "csrc/ck_gemm_a8w8_blockscale/gemm_a8w8_blockscale.cu"
+    grid = "3rdparty/composable_kernel/include/ck/gridwise_ab_scale.hpp"
+    return Dispatch(
+        boundary=boundary,
+        instance=instance,
+        tuned=tuned,
+        hops=(
+            Hop(
+                layer=Layer.BINDING,
+                name='m.def("gemm_a8w8_blockscale")',
+                source=SourceRef("csrc/include/rocm_ops.hpp", 428, "aiter"),
+                evidence=Evidence.RESOLVED,
+            ),
+            Hop(
+                layer=Layer.CPP,
+                name="gemm_a8w8_blockscale",
+                source=SourceRef(csrc, 94, "aiter"),
+                evidence=Evidence.RESOLVED,
+            ),
+            Hop(
+                layer=Layer.DISPATCH,
+                name="blockscale_dispatch",
+                source=SourceRef(csrc, 38, "aiter"),
+                evidence=Evidence.RESOLVED,
+                note=f"line 60: find {{128, 1536, 7168}} hits; line 64: returns it ({csrc})",
+            ),
+            Hop(
+                layer=Layer.INSTANCE,
+                name=instance,
+                source=SourceRef("csrc/ck_gemm_a8w8_blockscale/gemm_a8w8_blockscale_common.py", 89, "aiter"),
+                evidence=Evidence.RESOLVED,
+                note="kernelId 8 in kernels_list",
+            ),
+            Hop(
+                layer=Layer.KERNEL,
+                name="kernel_gemm_xdl_cshuffle_v3",
+                source=SourceRef(grid, 39, "aiter"),
+                evidence=Evidence.RESOLVED,
+            ),
+        ),
+        not_in_name={"m_xdl_per_wave": 1, "n_xdl_per_wave": 1 if instance == INSTANCE else 2},
+        assumption="module_gemm_a8w8_blockscale is built from this tree for gfx942 with 304 CUs",
+        core_flow=(
+            FlowStep("map", "The block finds its tile of the output from its block id.", SourceRef(grid, 1248), True),
+            FlowStep(
+                "mfma", "MFMA instructions multiply the operands into the accumulators.", SourceRef(grid, 1301), True
+            ),
+        ),
+        parameters={
+            "k_batch": 1,
+            "grid": [192, 1, 1],
+            "block": [256, 1, 1],
+            "sources": {"grid": f"{grid}:176", "block": f"{grid}:237"},
+        },
+    )
+
+
+def _blockscale_frames(frames: Frames, under: Frame | None = None) -> Frame:
+    guard = frames("wrapper_custom", "aiter/jit/utils/torch_guard.py", 277, under=under)
+    call = frames("__call__", "torch/_ops.py", 1267, under=guard, at=279)
+    outer = frames("outer_wrapper", "aiter/jit/utils/torch_guard.py", 300, under=call)
+    wrapper = frames("wrapper", "aiter/jit/utils/torch_guard.py", 196, under=outer, at=302)
+    op = frames("gemm_a8w8_blockscale", "aiter/ops/gemm_op_a8w8.py", 441, under=wrapper, at=197)
+    config = frames("get_CKGEMM_config", "aiter/ops/gemm_op_a8w8.py", 211, under=op, at=466)
+    read = frames("read_csv", "pandas/io/parsers/readers.py", 868, under=config, at=219)
+    frames("_read", "pandas/io/parsers/readers.py", 600, under=read, at=900)
+    frames("info", "logging/__init__.py", 1479, under=config, at=240, tree="python")
+    return jit_layers(frames, op, 467)
+
+
+def blockscale(target: Target = MI300X, instance: str = INSTANCE, tuned: TunedLookup | None = None) -> CaptureRecord:
+    """The main job: one CK kernel behind aiter's JIT layers, with a hit in the tuned CSV."""
+    frames = Frames()
+    run = frames("call", "tracer/ops/gemm.py", 90, tree="ktrace")
+    edge = _blockscale_frames(frames, run)
+    return CaptureRecord(
+        mode=Mode.DRY,
+        call=Call(
+            op="gemm_a8w8_blockscale",
+            shape={"M": 128, "N": 1536, "K": 7168},
+            options={"dtype": "bf16"},
+            command="ktrace gemm_a8w8_blockscale --shape 128,1536,7168",
+            entry="aiter.gemm_a8w8_blockscale",
+        ),
+        target=target,
+        environment=WHEEL,
+        recorded_at="2026-11-29T18:00:00+00:00",
+        frames=tuple(frames.all),
+        boundaries=(
+            BoundaryCall(
+                id=0,
+                frame=edge.id,
+                module="module_gemm_a8w8_blockscale",
+                function="gemm_a8w8_blockscale",
+                answered="output",
+            ),
+        ),
+        launches=(
+            Launch(
+                id=0,
+                kernel=None,
+                instance=instance,
+                grid=(192 if instance == INSTANCE else 96, 1, 1),
+                block=(256, 1, 1),
+                frame=edge.id,
+                boundary=0,
+                evidence=Evidence.RESOLVED,
+                frame_evidence=Evidence.OBSERVED,
+            ),
+        ),
+        dispatches=(blockscale_dispatch(0, instance, tuned or hit()),),
+        log=("[aiter] import [module_gemm_a8w8_blockscale]",),
+        lost=(Lost("frames", 102, "a call keeps 16000 frames, 4000 of them of pandas, torch"),),
+    )
+
+
+def lost_row() -> CaptureRecord:
+    """The same shape on 80 CUs: the shipped row was lost in the merge, and the part's clock is not public."""
+    return blockscale(MI308X, DEFAULT, lost())
+
+
+def pair() -> CaptureRecord:
+    """Quantise and multiply as one call: two paths; the quantiser's kernel could not be resolved."""
+    frames = Frames()
+    run = frames("call", "tracer/ops/gemm.py", 140, tree="ktrace")
+    chosen = frames("get_hip_quant", "aiter/ops/quant.py", 151, under=run)
+    frames("__get__", "enum.py", 190, under=chosen, tree="python")
+    quant = frames("per_group_quant_hip", "aiter/ops/quant.py", 216, under=run)
+    quant_edge = jit_layers(frames, quant, 239)
+    edge = _blockscale_frames(frames, run)
+    single = blockscale()
+    return CaptureRecord(
+        mode=Mode.DRY,
+        call=Call(
+            op="quant_gemm_a8w8_blockscale",
+            shape={"M": 128, "N": 1536, "K": 7168},
+            options={"dtype": "bf16", "quant_dtype": "fp8"},
+            command="ktrace quant_gemm_a8w8_blockscale --shape 128,1536,7168",
+        ),
+        target=MI300X,
+        environment=WHEEL,
+        recorded_at="2026-11-29T18:00:00+00:00",
+        frames=tuple(frames.all),
+        boundaries=(
+            BoundaryCall(
+                id=0,
+                frame=quant_edge.id,
+                module="module_quant",
+                function="dynamic_per_token_scaled_quant",
+                answered="output",
+            ),
+            BoundaryCall(
+                id=1,
+                frame=edge.id,
+                module="module_gemm_a8w8_blockscale",
+                function="gemm_a8w8_blockscale",
+                answered="output",
+            ),
+        ),
+        launches=(Launch(id=0, instance=INSTANCE, frame=edge.id, boundary=1, evidence=Evidence.RESOLVED),),
+        dispatches=(blockscale_dispatch(1, INSTANCE, single.dispatches[0].tuned or hit()),),
+    )
+
+
+GEMM_KERNEL = (
+    "_gemm_a16_w16_kernel_BLOCK_SIZE_M_16_BLOCK_SIZE_N_16_BLOCK_SIZE_K_256_GROUP_SIZE_M_1_NUM_KSPLIT_{split}"
+    "_SPLITK_BLOCK_SIZE_{size}_EVEN_K_1_GRID_MN_192_cache_modifier_NONE_activation_NONE_use_activation_0_ADD_BIAS_0"
+    "_SKIP_REDUCE_0"
+)
+GEMM_KEYS = (
+    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "NUM_KSPLIT", "SPLITK_BLOCK_SIZE", "EVEN_K",
+    "GRID_MN", "cache_modifier", "activation", "use_activation", "ADD_BIAS", "SKIP_REDUCE",
+)  # fmt: skip
+REDUCE_KERNEL = "_gemm_a16w16_reduce_kernel_BLOCK_SIZE_M_32_BLOCK_SIZE_N_32_ACTUAL_KSPLIT_4_MAX_KSPLIT_4"
+
+
+def _compiled(keys: tuple[str, ...], constants: dict[str, Any]) -> CompiledKernel:
+    return CompiledKernel(
+        target="gfx942",
+        num_warps=4,
+        num_stages=2,
+        options={"waves_per_eu": 0, "kpack": 1},
+        constexprs=constants,
+        keys=keys,
+        source=aiter("ops/triton/_triton_kernels/gemm_a16w16.py", 46),
+        instructions={"v_mfma_f32_16x16x16_bf16": 48},
+    )
+
+
+def triton(k: int = 3072, split: int = 4, size: int = 768) -> CaptureRecord:
+    """A Triton split-K GEMM, compiled for the target: one path with two kernels."""
+    frames = Frames()
+    op = frames("gemm_a16w16", "aiter/ops/triton/gemm_a16w16.py", 19)
+    frames("info", "aiter/ops/triton/utils/logger.py", 37, under=op, at=50)
+    getitem = frames("<lambda>", "triton/runtime/jit.py", 370, under=op, at=80)
+    run = frames("run", "triton/runtime/jit.py", 695, under=getitem, at=370)
+    frames("compute_cache_key", "triton/runtime/jit.py", 574, under=run, at=710)
+    again = frames("<lambda>", "triton/runtime/jit.py", 370, under=op, at=114)
+    reduce = frames("run", "triton/runtime/jit.py", 695, under=again, at=370)
+    constants = {
+        "BLOCK_SIZE_M": 16,
+        "BLOCK_SIZE_N": 16,
+        "BLOCK_SIZE_K": 256,
+        "NUM_KSPLIT": split,
+        "SPLITK_BLOCK_SIZE": size,
+        "cache_modifier": "",
+    }
+    first = Launch(
+        id=0,
+        kernel=GEMM_KERNEL.format(split=split, size=size),
+        grid=(192 * split, 1, 1),
+        block=(256, 1, 1),
+        resources=Resources(vgprs=108, agprs=4, sgprs=30, vgpr_spills=0, lds_bytes=16384, scratch_bytes=0),
+        frame=run.id,
+        evidence=Evidence.RESOLVED,
+        frame_evidence=Evidence.OBSERVED,
+        compiled=_compiled(GEMM_KEYS, constants),
+    )
+    second = Launch(
+        id=1,
+        kernel=REDUCE_KERNEL,
+        grid=(1, 96, 1),
+        block=(256, 1, 1),
+        resources=Resources(vgprs=38, lds_bytes=2048),
+        frame=reduce.id,
+        evidence=Evidence.RESOLVED,
+        frame_evidence=Evidence.OBSERVED,
+        compiled=_compiled(
+            ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "ACTUAL_KSPLIT", "MAX_KSPLIT"),
+            {"BLOCK_SIZE_M": 32, "BLOCK_SIZE_N": 32, "ACTUAL_KSPLIT": 4, "MAX_KSPLIT": 4},
+        ),
+    )
+    launches = (first, second) if split > 1 else (first,)
+    kept = tuple(f for f in frames.all if split > 1 or f.id < again.id)
+    return CaptureRecord(
+        mode=Mode.DRY,
+        call=Call(
+            op="gemm_a16w16",
+            shape={"M": 16, "N": 3072, "K": k},
+            options={"dtype": "bf16"},
+            config={"BLOCK_SIZE_M": 16, "NUM_KSPLIT": split, "SPLITK_BLOCK_SIZE": size},
+            command=f"ktrace gemm_a16w16 --shape 16,3072,{k}",
+        ),
+        target=MI300X,
+        environment=WHEEL,
+        recorded_at="2026-11-29T18:00:00+00:00",
+        frames=kept,
+        launches=launches,
+    )
+
+
+PYBIND = "pybind11_builtins.pybind11_detail_function_record_v1_system_libstdcpp_gxx_abi_1xxx_use_cxx11_abi_1"
+RMSNORM_KERNEL = (
+    "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_diiiiiiib"
+)
+
+
+def imported() -> CaptureRecord:
+    """One launch of a real trace's kind: a deep stack through aiter's layers, C++ functions named by the profiler."""
+    frames = Frames()
+    at: Frame | None = None
+    for name, file, line in (
+        ("run_batch", "sglang/srt/managers/scheduler.py", 2919),
+        ("forward_batch_generation", "sglang/srt/managers/tp_worker.py", 445),
+        ("_forward_raw", "sglang/srt/model_executor/model_runner.py", 3194),
+        ("forward_extend", "sglang/srt/model_executor/model_runner.py", 3003),
+        ("forward", "sglang/srt/models/qwen3.py", 507),
+        ("decoder", "sglang/srt/models/qwen3.py", 384),
+        ("prepare_attn", "sglang/srt/layers/communicator.py", 499),
+        ("forward", "sglang/srt/layers/utils/multi_platform.py", 81),
+        ("forward_aiter", "sglang/srt/layers/layernorm.py", 281),
+        ("rmsnorm2d_fwd", "aiter/ops/rmsnorm.py", 62),
+    ):
+        at = frames(name, file, line, under=at)
+    guard = frames("wrapper_custom", "torch_guard.py", 283, under=at)
+    call = frames("__call__", "torch/_ops.py", 1244, under=guard)
+    native = frames(f"<built-in method rmsnorm of {PYBIND} object at 0x7ed747e44f30>", under=call)
+    outer = frames("outer_wrapper", "torch_guard.py", 306, under=native)
+    wrapper = frames("wrapper", "torch_guard.py", 202, under=outer)
+    custom = frames("custom_wrapper", "aiter/jit/core.py", 1637, under=wrapper)
+    compile_ops = frames("wrapper", "aiter/jit/core.py", 1396, under=custom)
+    edge = frames(f"<built-in method rmsnorm of {PYBIND} object at 0x7ed747e44830>", under=compile_ops)
+    return CaptureRecord(
+        mode=Mode.IMPORTED,
+        call=Call(op="aiter::rmsnorm", command="ktrace import trace.json.gz"),
+        target=Target(
+            arch="gfx942",
+            compute_units=304,
+            wave_size=64,
+            device="MI300X",
+            device_evidence=Evidence.STATED,
+            device_name="AMD Instinct MI300X",
+        ),
+        environment=Environment(ktrace="0.1.0", rocm="7.2.53211"),
+        recorded_at="2026-11-29T18:00:00+00:00",
+        frames=tuple(frames.all),
+        cpu_ops=(CpuOp(id=0, name="aiter::rmsnorm", frame=native.id, start_ns=1, duration_us=37.0),),
+        launches=(
+            Launch(
+                id=0,
+                kernel=RMSNORM_KERNEL,
+                grid=(15360, 1, 1),
+                grid_unit_seen=GridUnit.WORK_ITEMS,
+                block=(256, 1, 1),
+                start_ns=2,
+                duration_us=72.027,
+                correlation=91095,
+                runtime=RuntimeCall(name="hipExtModuleLaunchKernel"),
+                cpu_op=0,
+                frame=edge.id,
+                evidence=Evidence.OBSERVED,
+                frame_evidence=Evidence.OBSERVED,
+            ),
+        ),
+        origin=TraceOrigin(file="trace.json.gz", format="torch.profiler JSON", kernel_count=527, kernel_us=492773.592),
+    )
+
+
+def live() -> CaptureRecord:
+    """A real live run on an H200: NVIDIA's words, measured times."""
+    return load_record(Path(__file__).parent / "data" / "records" / "live" / "torch_mm_h200.json")
+
+
+def failed() -> CaptureRecord:
+    """A call that raised: what was seen until then, and hostile text in every place that a library fills."""
+    frames = Frames()
+    op = frames("gemm_a8w8_blockscale", "aiter/ops/gemm_op_a8w8.py", 441, raised="AssertionError")
+    frames("<script>alert(1)</script>", "aiter/ops/`x`|y*z_.py", 7, under=op, at=12, raised="AssertionError")
+    return CaptureRecord(
+        mode=Mode.DRY,
+        call=Call(op="gemm_a8w8_blockscale", shape={"M": 1, "N": 1, "K": 128}, command="ktrace x\n```\n<b>boo</b>"),
+        target=MI300X,
+        environment=WHEEL,
+        recorded_at="2026-11-29T18:00:00+00:00",
+        frames=tuple(frames.all),
+        exception=ExceptionInfo(
+            "AssertionError", "Output <img src=x onerror=alert(1)> *is* [not](javascript:alert(1)) `supported`", 1
+        ),
+        warnings=("{{ 7 * 7 }} | {% raw %} \x1b[31mred\u202e",),
+    )
+
+
+ALL = {
+    "blockscale": blockscale,
+    "lost_row": lost_row,
+    "pair": pair,
+    "triton": triton,
+    "imported": imported,
+    "live": live,
+    "failed": failed,
+}
+
+
+def records() -> Iterable[tuple[str, CaptureRecord]]:
+    """Every record by name."""
+    return ((name, make()) for name, make in ALL.items())

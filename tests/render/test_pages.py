@@ -1,0 +1,138 @@
+"""Whole pages against stored ones: every kind of record, in both languages, from one set of facts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests import handmade
+from tests.render.markup import read, to_html
+from tracer.pipeline import build_report
+from tracer.render.languages import LANGUAGES
+from tracer.render.pages import page_folder, page_name, page_title, render_page
+
+FOLDER = Path(__file__).parents[1] / "data" / "pages"
+CASES = [(name, language) for name in handmade.ALL for language in LANGUAGES]
+
+
+def normalised(page: str) -> str:
+    """A page without what changes from run to run: versions of ktrace, dates, drawings, digests."""
+    page = re.sub(r"<svg .*?</svg>", "<svg/>", page)
+    page = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", "<date>", page)
+    page = re.sub(r"(\| ktrace \| )[^|]+\|", r"\1<version> |", page)
+    return re.sub(r"-[0-9a-f]{8}\.json", "-<digest>.json", page)
+
+
+def page(name: str, language: str) -> str:
+    return render_page(build_report(handmade.ALL[name]()), language)
+
+
+@pytest.mark.parametrize(("name", "language"), CASES)
+def test_a_page_is_the_stored_one(name: str, language: str, update_goldens: bool) -> None:
+    stored = FOLDER / f"{name}.{language}.md"
+    found = normalised(page(name, language))
+    if update_goldens:
+        stored.parent.mkdir(exist_ok=True)
+        stored.write_text(found, encoding="utf-8")
+    assert found == stored.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "language"), CASES)
+def test_no_table_or_list_falls_apart(name: str, language: str) -> None:
+    words = read(to_html(page(name, language)))
+    text = "".join(words.text)
+    assert "|---" not in text
+    assert ".kt-" not in text
+    assert "??? " not in text.replace("[?]", "")
+    assert "Undefined" not in text
+
+
+def facts(text: str) -> set[str]:
+    """Everything on a page that is no prose: code spans, numbers with units, places."""
+    return set(re.findall(r"`+[^`\n]+`+", text)) | set(re.findall(r"\d[\d.,]* (?:µs|FLOP/B|[KMG]iB|[MG]FLOP)", text))
+
+
+@pytest.mark.parametrize("name", handmade.ALL)
+def test_both_languages_state_the_same_facts(name: str) -> None:
+    zh, en = (facts(page(name, language)) for language in ("zh", "en"))
+    ours = {"`--device`", "`__global__`", "`ktrace OP --shape …`"}
+    assert zh - ours == en - ours
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dry_live_and_imported_pages_have_the_same_sections(language: str) -> None:
+    heading = re.compile(r"^## .*\{ #([a-z]+)(?:-\d+)? \}$", re.MULTILINE)
+    outlines = [
+        list(dict.fromkeys(heading.findall(page(name, language)))) for name in ("blockscale", "live", "imported")
+    ]
+    assert outlines[0] == outlines[1] == outlines[2]
+    assert outlines[0] == [
+        "overview", "path", "timings", "roofline", "pattern", "tuned", "flow", "reproduce", "versions", "legend",
+    ]  # fmt: skip
+
+
+def test_every_hop_of_the_list_says_how_it_is_known() -> None:
+    text = page("blockscale", "en")
+    listed = text.split("## Path 1:")[1].split("### HIP Kernel")[0]
+    hops = [line for line in listed.splitlines() if line.strip().startswith("- `") or "Kernel ↓" in line]
+    assert len(hops) > 10
+    for line in hops:
+        assert re.search(r"\.kt-(observed|stated|resolved|inferred|assumed|unresolved)", line), line
+
+
+def test_a_dry_page_shows_no_time_as_measured() -> None:
+    text = page("blockscale", "en")
+    assert "Nothing was timed" in text
+    assert "**Measured**" not in text
+    assert "quoted from the tuned CSV, not measured here" in text
+
+
+def test_hostile_text_reaches_a_page_as_text() -> None:
+    words = read(to_html(page("failed", "en")))
+    text = "".join(words.text)
+    assert "<script>alert(1)</script>" in text
+    assert "[not](javascript:alert(1))" in text
+    assert "{{ 7 * 7 }} | {% raw %} \\x1b[31mred\\u202e" in text
+    assert not {"script", "img"} & {tag for tag, _ in words.tags}
+    assert not [attrs for _, attrs in words.tags if any(key.startswith("on") for key in attrs)]
+    assert not [attrs for tag, attrs in words.tags if tag == "a" and (attrs.get("href") or "").startswith("javascript")]
+
+
+def test_hostile_front_matter_cannot_leave_the_title() -> None:
+    record = handmade.failed()
+    record = msgspec.structs.replace(record, call=msgspec.structs.replace(record.call, op='x"\n<b>&', shape={}))
+    first = render_page(build_report(record), "en").split("---\n")[1]
+    assert first == 'title: "x&quot;\\n&lt;b&gt;&amp; gfx942 304 CU dry"\n'
+
+
+def test_the_same_call_has_the_same_name_and_any_other_another() -> None:
+    record = handmade.blockscale()
+    later = msgspec.structs.replace(record, recorded_at="2027-01-01T00:00:00+00:00")
+    assert page_name(later) == page_name(record)
+    others = [
+        handmade.lost_row(),
+        handmade.triton(),
+        msgspec.structs.replace(record, call=msgspec.structs.replace(record.call, options={"dtype": "fp16"})),
+        msgspec.structs.replace(record, environment=msgspec.structs.replace(record.environment, trees=())),
+        msgspec.structs.replace(record, mode="live"),  # type: ignore[arg-type]
+    ]
+    names = {page_name(other) for other in others}
+    assert page_name(record) not in names
+    assert len(names) == len(others)
+
+
+def test_names_on_disk_are_plain_whatever_the_op_is_called() -> None:
+    record = handmade.blockscale()
+    for op in ("../../etc/passwd", "a/b", "pkg.mod:fn", "aten::mm", "中文", "x" * 300, ".hidden"):
+        odd = msgspec.structs.replace(record, call=msgspec.structs.replace(record.call, op=op))
+        for part in (page_folder(odd), page_name(odd)):
+            assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", part), part
+            assert len(part) < 120
+
+
+def test_a_title_tells_configurations_apart() -> None:
+    titles = {page_title(handmade.triton()), page_title(handmade.triton(split=1, size=3072))}
+    assert len(titles) == 2

@@ -1,0 +1,69 @@
+"""The chain of a kernel, hop by hop, with the evidence of each."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tests import handmade
+from tracer.model.evidence import Evidence
+from tracer.model.report import Report
+from tracer.model.source import SourceRef
+from tracer.pipeline import build_report
+
+
+def short(source: SourceRef | None) -> str:
+    return f"{source.file.rpartition('/')[2]}:{source.line}" if source else "-"
+
+
+def chain(report: Report, path: int = 0) -> str:
+    return "\n".join(
+        f"{hop.layer:13} {hop.evidence:9} {hop.name[:36]:36} {short(hop.source)}" for hop in report.paths[path].hops
+    )
+
+
+def test_the_chain_of_the_main_job() -> None:
+    assert (
+        chain(build_report(handmade.blockscale()))
+        == """\
+jit           observed  wrapper_custom                       torch_guard.py:277
+jit           observed  __call__                             _ops.py:1267
+jit           observed  outer_wrapper                        torch_guard.py:300
+jit           observed  wrapper                              torch_guard.py:196
+python        observed  gemm_a8w8_blockscale                 gemm_op_a8w8.py:441
+jit           observed  wrapper_custom                       torch_guard.py:277
+jit           observed  outer_wrapper                        torch_guard.py:300
+jit           observed  wrapper                              torch_guard.py:196
+jit           observed  custom_wrapper                       core.py:902
+jit           observed  wrapper                              core.py:738
+jit           observed  module_gemm_a8w8_blockscale.gemm_a8w -
+tuned_config  stated    aiter/configs/a8w8_blockscale_tuned_ a8w8_blockscale_tuned_gemm.csv:29
+binding       resolved  m.def("gemm_a8w8_blockscale")        rocm_ops.hpp:428
+cpp           resolved  gemm_a8w8_blockscale                 gemm_a8w8_blockscale.cu:94
+dispatch      resolved  blockscale_dispatch                  gemm_a8w8_blockscale.cu:38
+instance      resolved  a8w8_blockscale_1x128x128_256x16x64x gemm_a8w8_blockscale_common.py:89
+kernel        resolved  kernel_gemm_xdl_cshuffle_v3          gridwise_ab_scale.hpp:39"""
+    )
+
+
+def test_the_chain_of_an_imported_launch_ends_in_the_runtime_call_and_the_observed_kernel() -> None:
+    lines = chain(build_report(handmade.imported())).splitlines()
+    assert [line.split()[0] for line in lines[-4:]] == ["binding", "registered_op", "launch", "kernel"]
+    assert all(line.split()[1] == "observed" for line in lines)
+
+
+def test_frames_that_were_only_matched_are_inferred_with_the_reason() -> None:
+    record = handmade.imported()
+    launch = msgspec.structs.replace(
+        record.launches[0], frame_evidence=Evidence.INFERRED, reason="matched by order and name", graph_replay=True
+    )
+    hops = build_report(msgspec.structs.replace(record, launches=(launch,))).paths[0].hops
+    assert {(hop.evidence, hop.reason) for hop in hops if hop.layer == "python"} == {
+        (Evidence.INFERRED, "matched by order and name")
+    }
+
+
+def test_open_candidates_are_listed_on_an_unresolved_hop() -> None:
+    record = handmade.blockscale()
+    open_choice = msgspec.structs.replace(record.dispatches[0], instance=None, hops=(), candidates=("a", "b"))
+    hops = build_report(msgspec.structs.replace(record, dispatches=(open_choice,), launches=())).paths[0].hops
+    assert (hops[-1].evidence, hops[-1].candidates) == (Evidence.UNRESOLVED, ("a", "b"))

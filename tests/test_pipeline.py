@@ -1,0 +1,121 @@
+"""From a record to its report: every record that loads has one, and its notes say what the reader must see."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests import handmade
+from tracer.model.capture import CaptureRecord, Lost
+from tracer.model.evidence import Evidence
+from tracer.model.report import KernelKind, NoteLevel, Report
+from tracer.model.roofline import Bound
+from tracer.pipeline import build_report
+
+
+def notes(report: Report) -> list[tuple[str, str]]:
+    return [(note.level, note.text_key) for note in report.notes]
+
+
+@pytest.mark.parametrize(("name", "record"), list(handmade.records()), ids=list(handmade.ALL))
+def test_every_record_has_a_report(name: str, record: CaptureRecord) -> None:
+    report = build_report(record)
+    assert report.record is record
+    assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+
+
+def test_the_main_job_is_decoded_placed_and_analysed() -> None:
+    report = build_report(handmade.blockscale())
+    (kernel,) = report.paths[0].kernels
+    assert kernel.kind is KernelKind.HIP
+    assert kernel.instance_decoded is not None
+    assert kernel.instance_decoded.complete
+    assert {row.key: row.value for row in kernel.fields}["ak1"] == 16
+    assert [(row.key, row.value) for row in kernel.beside] == [("m_xdl_per_wave", 1), ("n_xdl_per_wave", 1)]
+    assert all(row.meaning for row in (*kernel.fields, *kernel.beside))
+    assert report.roofline is not None
+    assert (report.roofline.device, report.roofline.bound) == ("MI300X", Bound.MEMORY)
+    assert report.roofline.quoted_us == 18.2772
+
+
+def test_the_tuners_time_is_not_quoted_for_a_call_of_two_kernels() -> None:
+    report = build_report(handmade.pair())
+    assert report.roofline is not None
+    record = handmade.triton()
+    assert build_report(record).roofline is not None
+    assert build_report(record).roofline.quoted_us is None  # type: ignore[union-attr]
+
+
+def test_a_shape_in_another_order_than_the_ops_is_the_same_call() -> None:
+    record = handmade.blockscale()
+    turned = msgspec.structs.replace(
+        record, call=msgspec.structs.replace(record.call, shape={"K": 7168, "M": 128, "N": 1536})
+    )
+    assert build_report(turned).roofline == build_report(record).roofline
+
+
+def test_no_device_is_made_up_for_a_target_that_has_no_default() -> None:
+    record = handmade.blockscale()
+    target = msgspec.structs.replace(record.target, device=None, compute_units=77, device_evidence=Evidence.UNRESOLVED)
+    report = build_report(msgspec.structs.replace(record, target=target))
+    assert report.roofline is None
+    assert ("warning", "note.no_device") in notes(report)
+
+
+def test_a_device_that_is_not_in_the_tables_has_no_roofline() -> None:
+    record = handmade.blockscale()
+    target = msgspec.structs.replace(record.target, device="MI999X")
+    report = build_report(msgspec.structs.replace(record, target=target))
+    assert report.roofline is None
+    assert ("warning", "note.no_device") in notes(report)
+
+
+def test_a_target_without_a_named_part_gets_the_default_assumed() -> None:
+    record = handmade.blockscale()
+    target = msgspec.structs.replace(record.target, device=None, device_evidence=Evidence.UNRESOLVED)
+    report = build_report(msgspec.structs.replace(record, target=target))
+    assert report.roofline is not None
+    assert (report.roofline.device, report.roofline.device_evidence) == ("MI300X", Evidence.ASSUMED)
+
+
+def test_an_exception_comes_first() -> None:
+    assert notes(build_report(handmade.failed()))[0] == ("danger", "note.exception")
+
+
+def test_a_configuration_that_leaves_k_out_is_a_danger_and_is_said_once() -> None:
+    record = msgspec.structs.replace(
+        handmade.triton(k=7168, split=1, size=3072),
+        warnings=("the result is wrong, not only slow: NUM_KSPLIT 1 x SPLITK_BLOCK_SIZE 3072 = 3072 of K=7168",),
+    )
+    report = build_report(record)
+    (note,) = [n for n in report.notes if n.level is NoteLevel.DANGER]
+    assert note.values == {"splits": "1", "size": "3072", "covered": "3072", "k": "7168"}
+    assert "note.warning" not in [n.text_key for n in report.notes]
+
+
+def test_a_name_that_breaks_its_grammar_is_a_note_and_not_an_exception() -> None:
+    record = handmade.blockscale(instance=handmade.INSTANCE[:60] + "zz")
+    report = build_report(record)
+    assert report.paths[0].kernels[0].name.endswith("zz")
+
+
+def test_lost_kernels_are_louder_than_lost_frames() -> None:
+    record = msgspec.structs.replace(
+        handmade.imported(), lost=(Lost("kernels without a runtime call", 3), Lost("frames", 5))
+    )
+    levels = {n.values["what"]: n.level for n in build_report(record).notes if n.text_key == "note.lost"}
+    assert levels == {"kernels without a runtime call": NoteLevel.WARNING, "frames": NoteLevel.INFO}
+
+
+def test_an_imported_call_is_measured_by_the_sum_of_its_kernels_only_where_all_are_known() -> None:
+    record = handmade.imported()
+    work = msgspec.structs.replace(
+        record, call=msgspec.structs.replace(record.call, op="gemm_a8w8_blockscale", shape={"M": 8, "N": 128, "K": 128})
+    )
+    known = build_report(work).roofline
+    assert known is not None
+    assert (known.measured_us, known.measured_how) == (72.027, "trace")
+    unknown = msgspec.structs.replace(work.launches[0], id=1, duration_us=None)
+    partly = build_report(msgspec.structs.replace(work, launches=(*work.launches, unknown))).roofline
+    assert partly is not None
+    assert partly.measured_us is None
