@@ -78,7 +78,7 @@ class Nccl(Grammar):
             head = _HEAD.match(name)
             start = head.end() if head is not None else 0
             rest = Unparsed(name[start:end], start, "a collective operation of NCCL that is known")
-            return DecodedName(name, name, self.name, "nccl", fields, spans, (rest,))
+            return DecodedName(name, name, self.name, "nccl", {}, {}, (rest,))
         groups = {key: value for key, value in m.groupdict().items() if value is not None}
         for key, value in groups.items():
             if key in ("redop", "dtype", "c_type") and groups["collective"] not in _REDUCING:

@@ -44,7 +44,7 @@ _ATTENTION_WORDS = tuple(
         r"(?P<kernel_type>Context|SwapsMmaAbForGeneration|KeepsMmaAbForGeneration|SpecDecodingGeneration)",
     )
 )
-_NOT_CLOSED = (1, 5, 6, 9)
+_OPTIONAL = (1, 5, 6)
 
 
 def _text(value: str) -> FieldValue:
@@ -185,7 +185,7 @@ class TrtllmGen(Grammar):
                         fields[key] = convert(found[0][i])
                         spans[key] = (at + found[0].start(i), at + found[0].end(i))
             at += len(word) + 1
-        if options:
+        if options and not cut:
             fields["options"], spans["options"] = options, (first, last)
         rest = Unparsed(words[-1], len(name) - len(words[-1]), "the target (sm...) at the end; the name is cut off")
         unparsed = (rest,) if cut else ()
@@ -203,7 +203,7 @@ class TrtllmGen(Grammar):
             if m is not None:
                 found.append(m)
                 at = m.end()
-            elif i not in _NOT_CLOSED and not missing:
+            elif i not in _OPTIONAL and not missing:
                 missing = True
         if missing and at == len(name) and len(found) > 1:
             at = found.pop().start()  # the word at the cut may have been longer
