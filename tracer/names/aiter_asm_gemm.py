@@ -20,7 +20,7 @@ from tracer.names.vocabulary import pick
 FAMILY = "aiter_asm_gemm"
 _NAMESPACE = flag("in_namespace", "aiter::")
 _TILE = nums(("m_per_block", "n_per_block"))
-_PF = opt(lit("_pf") + num("pf"), absent={"pf": 0})
+_PF = opt(lit("_pf") + num("pf", other_than=0), absent={"pf": 0})
 _LAYOUT = words("layout_a", "t", "n") + words("layout_b", "t", "n")
 _B_PRESHUFFLE = flag("b_preshuffle", "BpreShuffle", "noBpreShuffle")
 _OUT = words("dtype_c", "bf16", "fp16", "fp8", "fp4", "fp32")

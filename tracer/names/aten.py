@@ -21,9 +21,9 @@ from tracer.names.vocabulary import pick
 
 _SOURCE = "aten/src/ATen/native/cuda (pytorch/pytorch)"
 _LISTS = re.compile(r"(?:Fused\w*|\w*Scalar)?TensorListMetadata<([0-9]+)>$")
-_ARRAY_INSIDE = re.compile(r"(?:std::(?:__\w+::)?array|at::detail::Array)<char ?\*, ?([0-9]+)(?:ul|u)?>")
+_ARRAY_INSIDE = re.compile(r"(?:std::(?:__\w+::)?array|at::detail::Array)<char ?\*, ?([0-9]{1,9})(?:ul|u)?>")
 _ARRAY = re.compile(_ARRAY_INSIDE.pattern + "$")
-_OPAQUE = re.compile(r"OpaqueType<([0-9]+)u?>$")
+_OPAQUE = re.compile(r"OpaqueType<([0-9]{1,9})u?>$")
 
 _OWN: Mapping[str, Key] = {
     "kernel": Key("The kernel function.", None, _SOURCE),

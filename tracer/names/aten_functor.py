@@ -54,7 +54,7 @@ def operation(text: str, span: Span) -> Operation | None:
         start, end = span
         m = _QUALIFIED.match(text, start, end)
         name = m[1].rpartition("::")[2] if m is not None else ""
-        if m is None or not name or m.end() == len(text):
+        if m is None or not name or text[start].isdigit() or m.end() == len(text):
             return None
         place = (m.end() - len(name), m.end())
         args = cpp.arguments(text, m.end()) if m.end() < end and text[m.end()] == "<" else None

@@ -115,7 +115,7 @@ class CkTemplate(Grammar):
         return _Reader(name).read()
 
     def view(self, decoded: DecodedName) -> GemmView | None:
-        return ck_view.gemm_view(decoded.fields, "conv" if "conv" in decoded.fields["kernel"] else "gemm")
+        return ck_view.gemm_view(decoded.fields, "conv" if "conv" in decoded.fields.get("kernel", "") else "gemm")
 
 
 class _Reader:

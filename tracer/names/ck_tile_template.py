@@ -190,7 +190,7 @@ class _Reader:
     def _entry(self, args: cpp.Arguments) -> None:
         numbers: list[tuple[int, Span]] = []
         for index, item in enumerate(args.items):
-            if item.isdigit():
+            if item.isdecimal() and len(item) < 10:
                 numbers.append((int(item), args.span(index)))
                 continue
             gfx = _GFX.match(item)

@@ -32,8 +32,8 @@ _PLAIN_ITEM = re.compile(rf"((?:[^<>(){{}}\[\],]++|[<({{\[]{_nested(12)}[>)}}\]]
 _ODD = ("->", ")>(", ") > (", ")<(", ") < (", "<=", ">=", ">> ", "<< ", "]<", "operator<", "operator>", "operator,")
 _CLOSES = {">": "<", ")": "(", "}": "{", "]": "["}
 _ANONYMOUS = "(anonymous namespace)"
-_INTEGER = re.compile(r"\(?(?:\([^()]*\))?(-?[0-9]+)(?:u|l|ul|ll|ull|s|us)?\)?$", re.IGNORECASE)
-_CAST = re.compile(r"\(([A-Za-z_][\w:]*|\(anonymous namespace\)[\w:]*)\)(-?[0-9]+)$")
+_INTEGER = re.compile(r"\(?(?:\([^()]*\))?(-?[0-9]{1,30})(?:u|l|ul|ll|ull|s|us)?\)?$", re.IGNORECASE)
+_CAST = re.compile(r"\(([A-Za-z_][\w:]*|\(anonymous namespace\)[\w:]*)\)(-?[0-9]{1,30})$")
 #: deeper text than any compiler prints is given up on
 MAX_DEPTH = 200
 
@@ -283,7 +283,7 @@ def read_function(text: str) -> Function:
 
 def integer(item: str) -> int | None:
     """The value of an integer argument: `256`, `-1`, `2ul`, `(ck::Tail)10`; None for all else, booleans too."""
-    if item.isdigit():
+    if item.isdecimal() and item.isascii() and len(item) <= 30:
         return int(item)
     m = _INTEGER.match(item)
     return int(m.group(1)) if m else None

@@ -139,7 +139,7 @@ class Cutlass(Grammar):
         return GemmView(
             op="conv" if "conv_kind" in f else "gemm",
             tile_m=f["m_per_block"],
-            tile_n=f["n_per_block"],
+            tile_n=f.get("n_per_block"),
             tile_k=f.get("k_per_block"),
             wave_tile_m=f.get("m_per_warp"),
             wave_tile_n=f.get("n_per_warp"),

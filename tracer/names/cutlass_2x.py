@@ -200,7 +200,7 @@ def conv_word(f: Mapping[str, Any]) -> str:
 def write(f: Mapping[str, Any]) -> str:
     """Writes the name that `f` describes. Raises ValueError or KeyError for a missing or impossible field."""
     acc = f["dtype_acc"]
-    name = f"cutlass_{f['isa'].removeprefix('sm')}_" if "isa" in f else "cutlass_"
+    name: str = f"cutlass_{f['isa'].removeprefix('sm')}_" if "isa" in f else "cutlass_"
     conv, blas3 = "conv_kind" in f, "fill_mode" in f
     a, c = f["dtype_a"], f["dtype_c"]
     # convolutions compare with the real accumulator, so complex ones print their types

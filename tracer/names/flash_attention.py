@@ -81,11 +81,11 @@ _NUMBERS = ("combine_rows", "log2_max_splits", "num_warps", "head_dim", "head_di
             "num_stages", "num_stages_do", "num_stages_ds", "epilogue_threads", "block_size")  # fmt: skip
 _NAMESPACE = re.compile(r"(?:void )?(?:flash|pytorch_flash|FLASH_NAMESPACE)::\w")
 _DEVICE = re.compile(r"(?:void )?(?:cutlass::)?(?:device_kernel|Kernel2?)<flash::(?:\w+<flash::)?(\w+)")
-_CUTE_INTEGER = re.compile(r"cute::(?:C|Int)<([0-9]+)>|cute::_([0-9]+)")
+_CUTE_INTEGER = re.compile(r"cute::(?:C|Int)<([0-9]{1,9})>|cute::_([0-9]{1,9})")
 _FMHA = re.compile(
-    r"fmha_cutlass(?P<direction>[FB])_(?P<dtype_a>f16|bf16|f32)_(?P<aligned>aligned|notaligned)_(?P<block_m>[0-9]+)"
-    r"x(?P<block_n>[0-9]+)_(?:(?P<accumulator>rf|gmem)|k(?P<max_head_dim>[0-9]+)(?P<dropout>_dropout)?"
-    r"(?P<even_mn>_seqaligned)?)_(?P<isa>sm[0-9]+)(?=$|\()"
+    r"fmha_cutlass(?P<direction>[FB])_(?P<dtype_a>f16|bf16|f32)_(?P<aligned>aligned|notaligned)_(?P<block_m>[0-9]{1,9})"
+    r"x(?P<block_n>[0-9]{1,9})_(?:(?P<accumulator>rf|gmem)|k(?P<max_head_dim>[0-9]{1,9})(?P<dropout>_dropout)?"
+    r"(?P<even_mn>_seqaligned)?)_(?P<isa>sm[0-9]{1,9})(?=$|\()"
 )
 
 _OWN: Mapping[str, Key] = {
@@ -190,9 +190,8 @@ class FlashAttention(Grammar):
             known = inner in _lists() or inner in _THROUGH
             if not known:
                 reading.unparsed.append(Unparsed(name[device.end() :], device.end(), "a kernel class that is known"))
-        tile = fields.pop("tile", None)
+        tile, place = fields.pop("tile", None), spans.pop("tile", (0, 0))
         if isinstance(tile, list) and len(tile) == 3:
-            place = spans.pop("tile")
             for key, value in zip(("block_m", "block_n", "head_dim"), tile, strict=True):
                 fields[key], spans[key] = value, place
         return reading.answer(self.name, _FLASH)

@@ -19,7 +19,7 @@ MAX_OUTPUT = 1_000_000
 #: with so few references to substitutions, text grows at most some thousandfold
 _FEW_REFERENCES = 20
 
-_WRONG_LENGTH = re.compile(r"_ZN5aiter(\d+)([A-Za-z_][A-Za-z0-9_]*)E(?:v\w*)?$")
+_WRONG_LENGTH = re.compile(r"_ZN5aiter([0-9]{1,9})([A-Za-z_][A-Za-z0-9_]*)E(?:v\w*)?$")
 _REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
 _DEEP = "Z" * 64
 

@@ -22,7 +22,7 @@ _MARK_ARGUMENT = f"{len(MARK)}{MARK}"
 
 _NUMBER = re.compile(r"[0-9]+")
 _LITERAL = re.compile(r"L[a-z]n?[0-9]+E")
-_SEQUENCE = re.compile(r"S([0-9A-Z]*)_")
+_SEQUENCE = re.compile(r"S([0-9A-Z]{0,9})_")
 _PARAMETER = re.compile(r"T(?:L?[0-9]*_)?[0-9]*_")
 _VENDOR = re.compile(r"D(?:F[0-9]+[b_x]?|[BU][0-9]+_)_?")
 _SPECIAL_STD = frozenset("tabsiod")

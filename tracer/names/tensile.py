@@ -21,10 +21,11 @@ from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.formal import exact_quotient
 from tracer.names.vocabulary import pick
 
+_N = "(0|[1-9][0-9]{0,8})"
 _START = re.compile(
-    r"(Custom_|CustomGSUs_)?(C[i-z]{2,}_A[A-Za-z]+_(?:C_)?B[A-Za-z]+_\w{1,300}?)_MT(\d{1,9})x(\d{1,9})x(\d{1,9})(?=_|$)"
+    rf"(Custom_|CustomGSUs_)?(C[i-z]{{2,}}_A[A-Za-z]+_(?:C_)?B[A-Za-z]+_\w{{1,300}}?)_MT{_N}x{_N}x{_N}(?=_|$)"
 )
-_MI = re.compile(r"_MI(\d{1,9})x(\d{1,9})x(\d{1,9})(?:x(\d{1,9}))?(?=_|$)")
+_MI = re.compile(rf"_MI{_N}x{_N}x{_N}(?:x{_N})?(?=_|$)")
 _SN = re.compile(r"(_CMS)?_(SN|SE)(?=_|$)")
 _LONGEST_TOKEN = 64
 _STARTS_NUMBER = frozenset("0123456789n")
@@ -114,19 +115,20 @@ class Tensile(Grammar):
         # several blocks an instruction may lie along M or N: then the wave's extent is not M x tiles
         if isinstance(wave_tile, list) and len(wave_tile) == 2 and f.get("mi_b") == 1:
             wave_m, wave_n = f["mi_m"] * wave_tile[0], f["mi_n"] * wave_tile[1]
-        group: list[int] = f["work_group"] if len(f.get("work_group") or ()) == 3 else []
+        work_group = f.get("work_group")
+        group: list[int] = work_group if isinstance(work_group, list) and len(work_group) == 3 else []
         return GemmView(
             op="gemm",
             tile_m=f["m_per_block"],
-            tile_n=f["n_per_block"],
-            tile_k=f["k_per_block"],
+            tile_n=f.get("n_per_block"),
+            tile_k=f.get("k_per_block"),
             wave_tile_m=wave_m,
             wave_tile_n=wave_n,
             instruction_m=f.get("mi_m"),
             instruction_n=f.get("mi_n"),
             instruction_k=f.get("mi_k"),
             waves_m=exact_quotient(f["m_per_block"], wave_m),
-            waves_n=exact_quotient(f["n_per_block"], wave_n),
+            waves_n=exact_quotient(f.get("n_per_block"), wave_n),
             waves_k=group[2] if group else None,
             threads_per_block=math.prod(group) if group else None,
             dtype_a=f.get("dtype_a"),
@@ -196,7 +198,8 @@ class _Reader:
                 self.unparsed.append(Unparsed(token, start, "expected a parameter and its value"))
                 continue
             full, text, digits, key, value = read
-            if i < count and tokens[i][:1] in _STARTS_NUMBER and tensile_parameters.CONTINUES(tokens[i]):
+            goes_on = i < count and tokens[i][:1] in _STARTS_NUMBER and tensile_parameters.CONTINUES(tokens[i])
+            if goes_on and full != "ISA" and tensile_parameters.CONTINUES(text):
                 first = i
                 while i < count and tensile_parameters.CONTINUES(tokens[i]):
                     at += 1 + len(tokens[i])

@@ -120,7 +120,6 @@ _WITH_DIGITS = sorted(
 _TOKEN = re.compile(r"([0-9]{0,9}[A-Z]+)((?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?)").fullmatch
 _ISA = re.compile(r"ISA([0-9a-f]+)").fullmatch
 _VALUE = re.compile(r"(?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?").fullmatch
-_CAPITALS_ONLY = re.compile(r"[A-Z]+").fullmatch
 CONTINUES = re.compile(r"n?[0-9]{1,9}(?:p[0-9]{1,9})?").fullmatch
 
 
@@ -178,9 +177,10 @@ def read_value(full: str, text: str) -> FieldValue:
         return f"gfx{text}"
     if full == "GlobalSplitUAlgorithm":
         return _ALGORITHMS.get(text, text)
-    if not text or _CAPITALS_ONLY(text):
+    parts = text.split("_")
+    if not all(map(CONTINUES, parts)):
         return text
-    value: FieldValue = [_number(part) for part in text.split("_")] if "_" in text else _number(text)
+    value: FieldValue = [_number(part) for part in parts] if len(parts) > 1 else _number(text)
     return value if write_value(full, value) == text else text
 
 

@@ -46,7 +46,7 @@ _REST = re.compile(
     r"(?P<gb1>_GB)?(?P<mx>_M[XS](?=_|$))?(?P<sr>_SR)?"
     rf"(?P<bias>(?:_B(?:ias|IAS)|Bias)(?:_?(?!SCD)(?P<bias_types>{_TYPE}+)(?=_|$))?)?(?:_BiasSrc(?P<bias_src>[ABD]))?"
     rf"(?:_FD(?P<factor_dim>MN|N))?(?:_(?P<e_kind>Grad|Aux)(?P<e_type>{_TYPE})?)?(?P<amax>_AmaxD)?"
-    r"(?:_SP(?P<sparse>[AB])(?:ML(?P<metadata>\d+))?)?(?P<grouped>_GG)?(?P<general>_GB)?"
+    r"(?:_SP(?P<sparse>[AB])(?:ML(?P<metadata>[0-9]{1,9}))?)?(?P<grouped>_GG)?(?P<general>_GB)?"
     rf"(?:_(?P<activation>HA|A|{'|'.join(_ACTIVATIONS)})(?:_?(?P<activation_type>{_TYPE}))?(?=NG|_|$)(?P<no_guard>NG)?)?"
     r"(?:_SAB(?P<scale_ab>V?))?(?P<scale_cd>_SCD)?(?P<alpha_vec>_SAV)?(?P<user_args>_UserArgs)?"
 )

@@ -51,7 +51,8 @@ class _Values(dict[str, FieldValue]):
 
     def __missing__(self, printed: str) -> FieldValue:
         digits = printed[1:] if printed.startswith("-") else printed
-        value = int(printed) if digits.isascii() and digits.isdigit() and _canonical(digits) else printed
+        number = digits.isascii() and digits.isdigit() and _canonical(digits) and printed != "-0"
+        value = int(printed) if number else printed
         if len(self) < 4096:
             self[printed] = value
         return value
