@@ -58,13 +58,18 @@ class Joined:
 
 
 def join(timeline: Timeline) -> Joined:
-    """Links every kernel of `timeline`, and counts in its losses what has no link."""
+    """Links every kernel of `timeline`, and counts in its losses what has no link.
+
+    The timeline's spans are let go: those that matter are in the result.
+    """
     joined = Joined(timeline)
     _calls_of_kernels(timeline, joined)
     instants, rows = _launch_instants(timeline, joined)
     externals = _externals(timeline)
     joined.ops = nest(timeline.ops, instants, externals)
     joined.frames = nest(timeline.frames, instants)
+    timeline.ops.release()
+    timeline.frames.release()
     for thread, own in rows.items():
         for spans, target in ((joined.frames, joined.launched_frame), (joined.ops, joined.launched_op)):
             for row, index in zip(own, spans.innermost[thread], strict=True):

@@ -7,6 +7,7 @@ memory, and beyond a limit in a temporary file that has no name and vanishes wit
 from __future__ import annotations
 
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
@@ -41,7 +42,12 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
 
 class SpanStore:
-    """Spans of all threads, in the order in which they came."""
+    """Spans of all threads, in the order in which they came.
+
+    Attributes:
+        count: how many were added.
+        unspillable: whether nothing can be written to the temporary folder (then all stays in memory).
+    """
 
     def __init__(self, held: int = HELD_SPANS) -> None:
         self._held_limit = held
@@ -50,7 +56,6 @@ class SpanStore:
         self._file: IO[bytes] | None = None
         self._spilled: list[tuple[int, int]] = []
         self.count = 0
-        #: whether nothing can be written to the temporary folder (then all stays in memory)
         self.unspillable = False
 
     def __len__(self) -> int:
@@ -80,6 +85,7 @@ class SpanStore:
             if self._file is None:
                 # unbuffered, so that a full disk is seen here
                 self._file = tempfile.TemporaryFile(prefix="ktrace-spans-", buffering=0)  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
             for block in self._held:
                 for column in (block.start, block.end, block.name, block.extra):
                     column.tofile(self._file)
@@ -89,6 +95,15 @@ class SpanStore:
             self.unspillable = True
         self._held_count -= sum(len(block) for block in self._held[:written])
         del self._held[:written]
+
+    def release(self) -> None:
+        """Lets the spans go; `count` stays."""
+        self._held.clear()
+        self._spilled.clear()
+        self._held_count = 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def blocks(self) -> Iterator[Block]:
         """All spans, in the order in which they came."""
