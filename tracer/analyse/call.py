@@ -122,7 +122,7 @@ def advice_of(
     record: CaptureRecord, point: RooflinePoint | None, known: KnownDevice | None, kernels: tuple[KernelReport, ...]
 ) -> tuple[Advice, ...]:
     """The patterns of the call, judged by its first kernel whose tile is known."""
-    if point is None or known is None:
+    if point is None or known is None or not kernels:
         return ()
     tiled = ((kernel, tiling_of(record, kernel)) for kernel in kernels)
     kernel, tiling = next((pair for pair in tiled if pair[1] is not None), (None, None))

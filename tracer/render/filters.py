@@ -118,9 +118,11 @@ def number(value: float) -> str:
 
 
 def microseconds(value: float | None) -> str:
-    """A time in µs with three significant digits."""
+    """A time given in µs, with three significant digits."""
     if value is None:
         return "–"
+    if value < 0.01:
+        return f"{value * 1000:.3g} ns"
     return f"{value:.3g} µs" if value < 1000 else f"{value:,.0f} µs"
 
 
@@ -183,6 +185,7 @@ def dims(value: tuple[int, ...] | None) -> str:
 
 FILTERS: dict[str, Any] = {
     "md": markdown,
+    "visible": visible,
     "code": code,
     "fence": fence,
     "html": html_text,

@@ -88,6 +88,12 @@ VENDOR_WORDS = {
 }
 
 
+def _escaped(value: Any) -> Markup:
+    if isinstance(value, Markup):
+        return value
+    return markdown(f"{value:g}" if isinstance(value, float) else str(value))
+
+
 class Words:
     """The words of one language, with one vendor's terms."""
 
@@ -106,7 +112,7 @@ class Words:
         text = self._texts.get(key) or self._fallback.get(key)
         if text is None:
             raise RenderError(f"no language file has the text {key!r}", hint="add it to templates/languages/en.toml")
-        escaped = self._terms | {k: v if isinstance(v, Markup) else markdown(str(v)) for k, v in values.items()}
+        escaped = self._terms | {key: _escaped(value) for key, value in values.items()}
         try:
             return Markup(text.format(**escaped))
         except KeyError as error:
