@@ -206,8 +206,12 @@ class _Reader:
                     i += 1
                 text = "_".join([text, *tokens[first:i]])
                 value = tensile_parameters.read_value(full, text)
-            if full in others or (key is not None and key in self.fields):
-                full, key = tensile_parameters.second(full) or full, None
+            if digits is not None and digits is not keeps_digits is not None:
+                reason = "expected abbreviations as one library prints them: all with their digits or all without"
+                self.unparsed.append(Unparsed(self.name[start:at], start, reason))
+                continue
+            if full in others or tensile_parameters.FIELDS.get(full) in self.fields:
+                full, key = (tensile_parameters.second(full) if digits is False else None) or full, None
                 if full in others or full in tensile_parameters.FIELDS:
                     self.unparsed.append(Unparsed(self.name[start:at], start, f"expected {full} once only"))
                     continue
