@@ -25,7 +25,8 @@ _SOURCE = "csrc (ROCm/aiter)"
 #: kernels outside the namespace that nobody else has
 _GLOBAL = (
     "paged_attention_ll4mi_QKV_", "gemm_a16w16_", "gemm_a8w8_", "opus_moe_", "opus_bmm_", "splitk_reduce_kernel",
-    "mla_16mx8_", "dsa_v32_", "pa_prefill_16m", "gqa_d128_kernel", "gqa_d192_",
+    "mla_16mx8_", "dsa_v32_", "pa_prefill_16m", "gqa_d128_kernel", "gqa_d192_", "kn_entry_", "kn_get_", "kn_mla_",
+    "kn_mi3",
 )  # fmt: skip
 _HEADS = tuple(f"{void}{head}" for void in ("void ", "") for head in ("aiter::", *_GLOBAL))
 _FLAG = re.compile(

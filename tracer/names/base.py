@@ -64,6 +64,8 @@ class Grammar(abc.ABC):
     prefixes: ClassVar[tuple[str, ...]] = ()
     #: whether the grammar reads demangled C++ text (the registry demangles first)
     reads_cpp: ClassVar[bool] = False
+    #: whether the grammar is asked last, for names that no other one claims (it may accept names of others)
+    fallback: ClassVar[bool] = False
     #: the glossary: every key that decode may put into `fields` or `likely`
     keys: ClassVar[Mapping[str, Key]]
     #: where the code that builds such names stands, for people

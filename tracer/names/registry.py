@@ -28,9 +28,10 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("ck_tile_template", "CkTileTemplate", "ck_t void"),
     ("ck_tile_fmha", "CkTileFmha", "fmha"),
     ("ck_typestring", "CkTypestring", "Devi Gemm"),
-    ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ mla_ opus pa_p page spli void"),
+    ("aiter_cpp_template", "AiterCppTemplate", "aite dsa_ gemm gqa_ kn_e kn_g kn_m mla_ opus pa_p page spli void"),
     ("flash_attention", "FlashAttention", "FLAS cutl flas fmha pyto void"),
     ("nccl", "Nccl", "nccl"),
+    ("memory_operation", "MemoryOperation", "Copy Fill Memc Mems [CUD __am"),
     ("trtllm_gen", "TrtllmGen", "bmm_ fmha gemm"),
     ("aten", "Aten", "at:: std: void"),
     ("aiter_ck", "AiterCk", "a4w4 a8w8 bf16 deep"),
@@ -58,6 +59,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
      "Adam AddL AmpA CTCL Cat2 Cat4 Cat8 Col2 Drop GLUB GLUF Grou Im2C Im2d Im3d Init LSTM Laye MIOp Op1d "
      "Op2d Op3d Op4d Op5d OpTe RoPE Soft SubT T5La Tran Univ batc chec conv gene grid igem miop mlir mloL "
      "mloP naiv tran wrw_"),
+    ("cpp_library", "CppLibrary", ""),
 )  # fmt: skip
 
 

@@ -25,21 +25,21 @@ _HEAD = re.compile(
     rf"(?P<dtype_acc>{_TYPE})(?=_)"
 )
 _ATTENTION = re.compile(
-    rf"fmhaSm(?P<isa>[0-9]+[a-z]?)Kernel_(?:Qkv(?P<dtype_qkv>{_TYPE})|Q(?P<dtype_q>{_TYPE})K?[vV](?P<dtype_kv>{_TYPE}))"
-    rf"O(?P<dtype_c>{_TYPE})"
+    rf"fmhaSm(?P<isa>[0-9]{{1,9}}[a-z]?)Kernel_"
+    rf"(?:Qkv(?P<dtype_qkv>{_TYPE})|Q(?P<dtype_q>{_TYPE})Kv(?P<dtype_kv>{_TYPE}))O(?P<dtype_c>{_TYPE})"
 )
 #: words of an attention kernel behind the types, each at most once, in the order printed
 _ATTENTION_WORDS = tuple(
     re.compile(shape)
     for shape in (
-        r"H(?P<head_dim>[0-9]+)|HQk(?P<head_dim_qk>[0-9]+)HV(?P<head_dim_v>[0-9]+)",
-        r"HVPerCta(?P<head_dim_v_per_block>[0-9]+)",
+        r"H(?P<head_dim>[0-9]{1,9})|HQk(?P<head_dim_qk>[0-9]{1,9})HV(?P<head_dim_v>[0-9]{1,9})",
+        r"HVPerCta(?P<head_dim_v_per_block>[0-9]{1,9})",
         r"(?P<qkv_layout>SeparateQkv|PackedQkv|PagedKv|ContiguousKv)",
         r"(?P<mask>Dense|Causal|SlidingOrChunkedCausal|Custom)",
-        r"P(?P<page_size>[0-9]+)",
+        r"P(?P<page_size>[0-9]{1,9})",
         r"(?P<multi_block_kv>MultiCtasKvCga|MultiCtasKv)",
         r"(?P<varlen>VarSeq)",
-        r"Q(?P<block_m>[0-9]+)Kv(?P<block_n>[0-9]+)",
+        r"Q(?P<block_m>[0-9]{1,9})Kv(?P<block_n>[0-9]{1,9})",
         r"(?P<tile_scheduler>Persistent|Static)",
         r"(?P<kernel_type>Context|SwapsMmaAbForGeneration|KeepsMmaAbForGeneration|SpecDecodingGeneration)",
     )
@@ -63,30 +63,30 @@ def _scheduler(value: str) -> FieldValue:
     return "static" if value == "S" else "persistent"
 
 
-_ISA = re.compile(r"sm[0-9]+[a-z]?$")
+_ISA = re.compile(r"sm[0-9]{1,9}[a-z]$")
 Convert = Callable[[str], FieldValue]
 #: a word's shape -> (key, value) of its groups
 _WORDS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Convert], ...]], ...] = tuple(
     (re.compile(shape + "$"), keys)
     for shape, keys in (
         (
-            r"(?:t|tile)([0-9]+)x([0-9]+)x([0-9]+)(?:(u2))?",
+            r"(?:t|tile)([0-9]{1,9})x([0-9]{1,9})x([0-9]{1,9})(?:(u2))?",
             (("m_per_block", int), ("n_per_block", int), ("k_per_block", int), ("unroll_mma", _true)),
         ),
-        (r"s([0-9]+)", (("num_stages", int),)),
-        (r"s([0-9]+(?:x[0-9]+)+)", (("stages", _numbers),)),
-        (r"(?:et|epilogueTile)([0-9]+)x([0-9]+)", (("epilogue_tile_m", int), ("epilogue_tile_n", int))),
+        (r"s([0-9]{1,9})", (("num_stages", int),)),
+        (r"s([0-9]{1,9}(?:x[0-9]{1,9})+)", (("stages", _numbers),)),
+        (r"(?:et|epilogueTile)([0-9]{1,9})x([0-9]{1,9})", (("epilogue_tile_m", int), ("epilogue_tile_n", int))),
         (
-            r"(?:m|mma)([0-9]+)x([0-9]+)x([0-9]+)",
+            r"(?:m|mma)([0-9]{1,9})x([0-9]{1,9})x([0-9]{1,9})",
             (("instruction_m", int), ("instruction_n", int), ("instruction_k", int)),
         ),
-        (r"(?:cga|cluster|c)([0-9]+x[0-9]+x[0-9]+)", (("cluster", _numbers),)),
-        (r"([0-9]+)dp([0-9]+)b", (("ldtm_lanes", int), ("ldtm_bits", int))),
-        (r"splitK([0-9]+)", (("split_k", int),)),
+        (r"(?:cga|cluster|c)([0-9]{1,9}x[0-9]{1,9}x[0-9]{1,9})", (("cluster", _numbers),)),
+        (r"([0-9]{1,9})dp([0-9]{1,9})b", (("ldtm_lanes", int), ("ldtm_bits", int))),
+        (r"splitK([0-9]{1,9})", (("split_k", int),)),
         (r"(transOut|transposeMmaOutput)", (("transpose_output", _true),)),
         (r"([TN]{2})", (("layout", _text),)),
         (
-            r"(?:sched|sch)(S|Pd?)([0-9]+(?:x[0-9]+){3})?",
+            r"(?:sched|sch)(S|Pd?)([0-9]{1,9}(?:x[0-9]{1,9}){3})?",
             (("tile_scheduler", _scheduler), ("scheduler_stages", _numbers)),
         ),
         (r"b([MN])", (("batch_dim", _text),)),
@@ -94,7 +94,7 @@ _WORDS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Convert], ...]], ...] = tu
         (r"(swiGlu|geGlu|relu2|siTu|situ)", (("activation", _text),)),
         (r"(dynBatch|dynB)", (("dynamic_batch", _true),)),
         (r"(dsFp8)", (("deepseek_fp8", _true),)),
-        (r"(sm[0-9]+[a-z]?)", (("isa", _text),)),
+        (r"(sm[0-9]{1,9}[a-z])", (("isa", _text),)),
     )
 )
 
