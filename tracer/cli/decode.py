@@ -1,49 +1,174 @@
-"""`ktrace decode NAME...`: names in, a table or one JSON object a name out."""
+"""`ktrace decode NAME...`: kernel names in, from the command line or from files, what they state out."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
 import click
-import msgspec
 
+from tracer.cli.name_answers import answer_of, block, encode
+from tracer.errors import UsageError
 from tracer.model.kernel import DecodedName
 from tracer.names import registry
+from tracer.names.base import Context
+
+_TARGET = re.compile(r"gfx[0-9a-f]{3,4}|sm_?[0-9]{2,3}[af]?")
+_WITHOUT_LINES = str.maketrans("│├└┘┴─", "|++++-")
 
 
-def as_json(answer: DecodedName) -> dict[str, Any]:
-    """The documented object of `decode --json`."""
-    return {
-        "name": answer.text,
-        "family": answer.family,
-        "fields": answer.fields,
-        "unparsed": [piece.text for piece in answer.unparsed],
-        "grammar": answer.grammar,
-        "likely": answer.likely,
-        "demangle": answer.demangle,
-        "notes": answer.notes,
-    }
+def _put(text: str) -> None:
+    """Writes text, in the terminal's own encoding: plain characters for lines where it has no others."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        written = text.encode(encoding)
+    except UnicodeEncodeError:
+        written = text.translate(_WITHOUT_LINES).encode(encoding, "backslashreplace")
+    sys.stdout.buffer.write(written)
 
 
-def _table(answer: DecodedName) -> str:
-    lines = [answer.text, f"  family    {answer.family or 'unknown'}"]
-    for key, value in answer.fields.items():
-        start, end = answer.spans[key]
-        stated = answer.spelled[start:end] or "(by leaving a token out)"
-        lines.append(f"  {key:24} {value!s:20} {stated}")
-    lines += [f"  likely {key:17} {value!s}" for key, value in answer.likely.items()]
-    lines += [f"  unparsed  {piece.text!r}: {piece.reason}" for piece in answer.unparsed]
-    lines += [f"  note      {note}" for note in answer.notes]
-    return "\n".join(lines)
+def _given(
+    names: tuple[str, ...], files: tuple[BinaryIO, ...], columns: tuple[str, ...], key: str | None, context: Context
+) -> Iterator[DecodedName]:
+    """Every name given, read, in order; what was printed is shown before waiting for more input."""
+    for name in names:
+        yield registry.decode(name, context)
+    if not files:
+        return
+    from tracer.cli.name_input import Unreadable  # reading files loads csv; naming a name does not
+    from tracer.cli.name_input import names as names_in
+
+    for file in files:
+        for entry in names_in(file, columns=columns, key=key, idle=sys.stdout.buffer.flush):
+            if isinstance(entry, Unreadable):
+                yield DecodedName(entry.text, entry.text, notes=(entry.reason,))
+            else:
+                yield registry.decode(entry, context)
+
+
+def _json_lines(answers: Iterator[DecodedName], spans: bool) -> None:
+    write = sys.stdout.buffer.write
+    for decoded in answers:
+        write(encode(answer_of(decoded, spans=spans)) + b"\n")
+
+
+def _blocks(answers: Iterator[DecodedName], print_one: Callable[[DecodedName], str]) -> None:
+    for i, decoded in enumerate(answers):
+        _put(("\n" if i else "") + print_one(decoded))
+
+
+def _explained(decoded: DecodedName) -> str:
+    from tracer.cli.name_explanation import explain
+
+    width = shutil.get_terminal_size((100, 24)).columns
+    return explain(decoded, registry.keys_of(decoded.grammar), max(60, width))
+
+
+def _diff(answers: Iterator[DecodedName], json_: bool) -> None:
+    from tracer.cli.name_tables import compare, diff_text
+
+    pair = [decoded for _, decoded in zip(range(3), answers, strict=False)]
+    if len(pair) != 2:
+        raise UsageError(
+            f"--diff compares two names, not {'more' if len(pair) > 2 else len(pair)}",
+            hint="ktrace decode --diff NAME OTHER; --table sets any number side by side",
+        )
+    difference = compare(*pair)
+    if json_:
+        sys.stdout.buffer.write(encode(difference) + b"\n")
+    else:
+        _put(diff_text(difference))
+
+
+def _table(answers: Iterator[DecodedName]) -> None:
+    from tracer.cli.name_tables import view_table
+
+    _put(view_table(answers))
+
+
+def _checked_target(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _TARGET.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no target", param_hint="--target")
+    return value
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--file", "file", type=click.File("r", encoding="utf-8", errors="surrogateescape"), help="Names, one a line.")
-@click.option("--json", "json_", is_flag=True, help="One JSON object a name.")
-def command(names: tuple[str, ...], file: Any, json_: bool) -> None:
-    """Read kernel names, instance names or symbols into typed fields."""
-    stream = [*names] if file is None else (line.rstrip("\n") for line in file)
-    for name in stream:
-        answer = registry.decode(name)
-        click.echo(msgspec.json.encode(as_json(answer)).decode() if json_ else _table(answer))
+@click.option(
+    "--file", "files", multiple=True, type=click.File("rb"), metavar="FILE",
+    help="Names, one a line; .csv and .tsv by column, .jsonl by key; - is standard input. May be repeated.",
+)  # fmt: skip
+@click.option("--column", "columns", multiple=True, help="The CSV column with the names (else one called kernelName).")
+@click.option("--key", help="The key with the name in each JSON line (else one called kernelName, kernel or name).")
+@click.option("--json", "json_", is_flag=True, help="One JSON object a name (docs/json.md).")
+@click.option("--spans", is_flag=True, help="With --json: where in the text each field stands.")
+@click.option("--explain", is_flag=True, help="Draw the name with its groups labelled, and say what each field means.")
+@click.option("--diff", is_flag=True, help="Which fields of two names differ.")
+@click.option("--table", is_flag=True, help="The names side by side in the common GEMM view.")
+@click.option("--target", callback=_checked_target, help="gfx942, sm_90, ...: settles what the name leaves open.")
+@click.option("--ck-version", type=click.Choice(["old", "new"]), help="The generation of CK that printed the name.")
+@click.option("--keys", "constexpr_keys", multiple=True, help="The Triton kernel's own key list: BLOCK_SIZE_M,GROUP_M.")
+def command(
+    names: tuple[str, ...],
+    files: tuple[BinaryIO, ...],
+    columns: tuple[str, ...],
+    key: str | None,
+    json_: bool,
+    spans: bool,
+    explain: bool,
+    diff: bool,
+    table: bool,
+    target: str | None,
+    ck_version: str | None,
+    constexpr_keys: tuple[str, ...],
+) -> None:
+    """Read kernel names, instance names or symbols into typed fields.
+
+    An unknown name is an answer. `ktrace glossary` says what the fields mean, docs/names.md how to read an answer.
+    """
+    _check_usage(names, files, columns, key, {"--explain": explain, "--diff": diff, "--table": table}, json_, spans)
+    keys = tuple(k.strip() for group in constexpr_keys for k in group.split(",") if k.strip())
+    context = Context(target=target, constexpr_keys=keys or None, ck_version=ck_version)
+    answers = _given(names, files, columns, key, context)
+    try:
+        if diff:
+            _diff(answers, json_)
+        elif json_:
+            _json_lines(answers, spans)
+        elif table:
+            _table(answers)
+        else:
+            _blocks(answers, _explained if explain else block)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader has what it wanted; what is still buffered goes nowhere, silently
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_usage(
+    names: tuple[str, ...],
+    files: tuple[BinaryIO, ...],
+    columns: tuple[str, ...],
+    key: str | None,
+    shapes: dict[str, Any],
+    json_: bool,
+    spans: bool,
+) -> None:
+    asked = [option for option, on in shapes.items() if on]
+    if len(asked) > 1 or (json_ and asked and asked != ["--diff"]):
+        raise UsageError(
+            f"{' and '.join([*asked, '--json'] if json_ else asked)} don't go together",
+            hint="the objects of --json carry the common view already",
+        )
+    if spans and (not json_ or asked):
+        raise UsageError("--spans adds to the objects of --json", hint="--json --spans")
+    if not names and not files:
+        raise UsageError("no name was given", expected="NAME... or --file FILE", hint="--file - reads standard input")
+    if columns and key is not None:
+        raise UsageError("--column is for CSV and --key for JSON lines", expected="one of the two")
+    if (columns or key is not None) and not files:
+        raise UsageError(f"{'--column' if columns else '--key'} says how to read a file", expected="--file FILE")
