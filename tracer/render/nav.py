@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
+from tracer.model.capture import CaptureRecord
 from tracer.model.report import Report
 from tracer.render.filters import field_value, shortened
-from tracer.render.pages import page_folder, page_name, page_title, shape_text
+from tracer.render.pages import checkout_of, page_folder, page_name, page_title, shape_text
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +43,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     tuned: tuple[str, ...] = ()
 
 
+def _detail(record: CaptureRecord) -> str:
+    """Options, configuration and checkout on one short line."""
+    options = field_value({**record.call.options, **(record.call.config or {})})
+    return ", ".join(part for part in (shortened(options), checkout_of(record)) if part)
+
+
 def entry_of(report: Report) -> Entry:
     """The index entry of a report."""
     record = report.record
@@ -56,7 +63,7 @@ def entry_of(report: Report) -> Entry:
         op=record.call.op,
         shape=shape_text(record),
         sort_key=tuple(record.call.shape.values()),
-        detail=shortened(field_value({**record.call.options, **(record.call.config or {})})),
+        detail=_detail(record),
         mode=record.mode,
         target=target,
         kernels=tuple(dict.fromkeys(k.name for k in kernels)),

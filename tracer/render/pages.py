@@ -74,13 +74,19 @@ def shape_text(record: CaptureRecord) -> str:
     return ", ".join(f"{name}={extent}" for name, extent in record.call.shape.items())
 
 
+def checkout_of(record: CaptureRecord) -> str:
+    """`aiter@0123abc` for a library that ran from a source checkout; empty for installed ones."""
+    trees = (t for t in record.environment.trees if t.commit is not None)
+    return " ".join(f"{tree.name}@{(tree.commit or '')[:7]}" for tree in trees)
+
+
 def page_title(record: CaptureRecord) -> str:
     """The title in menus and tabs."""
     target = record.target.arch or record.target.device_name or ""
     units = f" {record.target.compute_units} CU" if record.target.compute_units and target.startswith("gfx") else ""
     shape = "x".join(str(extent) for extent in record.call.shape.values())
     config = f"config {_digest(record.call.config)[:4]}" if record.call.config else ""
-    parts = (shape or record.call.op, f"{target}{units}".strip(), str(record.mode), config)
+    parts = (shape or record.call.op, f"{target}{units}".strip(), str(record.mode), config, checkout_of(record))
     return " ".join(part for part in parts if part)
 
 

@@ -7,6 +7,7 @@ from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, JitLayer
 from tracer.model.source import Dispatch, Hop, Layer, TunedLookup, TunedStatus
 from tracer.resolve.layers import pybind_function
+from tracer.resolve.links import linked
 
 _LAYER_OF = {JitLayer.TORCH_OPS: Layer.REGISTERED_OP, JitLayer.BUILTIN: Layer.BINDING}
 
@@ -64,7 +65,7 @@ def _dispatch_hops(dispatch: Dispatch) -> list[Hop]:
     return hops
 
 
-def _launch_hops(launch: Launch, known: set[Layer]) -> list[Hop]:
+def _launch_hops(record: CaptureRecord, launch: Launch, known: set[Layer]) -> list[Hop]:
     hops = []
     if launch.runtime is not None:
         hops.append(Hop(layer=Layer.LAUNCH, name=launch.runtime.name, evidence=Evidence.OBSERVED))
@@ -72,7 +73,7 @@ def _launch_hops(launch: Launch, known: set[Layer]) -> list[Hop]:
     if launch.instance is not None and Layer.INSTANCE not in known:
         hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=launch.reason))
     if launch.kernel is not None and Layer.KERNEL not in known:
-        source = compiled.source if compiled else None
+        source = linked(compiled.source, record.environment.trees) if compiled else None
         hops.append(
             Hop(layer=Layer.KERNEL, name=launch.kernel, source=source, evidence=launch.evidence, reason=launch.reason)
         )
@@ -103,7 +104,7 @@ def build_hops(
     if dispatch is not None:
         hops += _dispatch_hops(dispatch)
     if launch is not None:
-        hops += _launch_hops(launch, {hop.layer for hop in hops})
+        hops += _launch_hops(record, launch, {hop.layer for hop in hops})
     if not any(hop.layer in (Layer.KERNEL, Layer.INSTANCE) for hop in hops):
         hops.append(_unresolved_kernel(boundary, dispatch))
     return tuple(hops)

@@ -14,6 +14,7 @@ from tracer.model.capture import BoundaryCall, CaptureRecord, Frame
 from tracer.model.report import FrameNode, JitLayer
 from tracer.resolve.filters import hidden_by
 from tracer.resolve.layers import recognise
+from tracer.resolve.links import linked
 
 #: name under which a page counts frames that lead to no kernel and are not shown
 NO_KERNEL = "no_kernel"
@@ -152,7 +153,9 @@ def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int,
         outer = _part_of(frame.parent if frame.parent is not None and frame.parent < frame_id else None, parts, root)
         hider = hidden_by(frame)
         if hider is None:
-            outer.nodes.append((frame_id, _node(frame, part)))
+            source = linked(frame.source, record.environment.trees)
+            shown = msgspec.structs.replace(frame, source=source) if source is not frame.source else frame
+            outer.nodes.append((frame_id, _node(shown, part)))
             continue
         outer.nodes.extend(part.nodes)
         outer.boundaries.extend(part.boundaries)
