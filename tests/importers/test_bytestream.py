@@ -117,7 +117,7 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path, inflater: str) ->
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="absent.json can't be read: No such file"):
+    with pytest.raises(TraceError, match=r"absent\.json can't be read: No such file"):
         ByteStream(tmp_path / "absent.json", Losses())
 
 

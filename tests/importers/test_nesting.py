@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +36,7 @@ def nested_spans(numbers: list[int]) -> list[Span]:
 def store(spans: list[Span], cuts: list[int], thread: int = 0, held: int = 1 << 20) -> SpanStore:
     own = SpanStore(held)
     edges = [0, *sorted(min(c, len(spans)) for c in cuts), len(spans)]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in itertools.pairwise(edges):
         rows = range(first, last)
         own.add(thread, [spans[i][0] for i in rows], [spans[i][1] for i in rows], list(rows), list(rows))
     return own

@@ -23,17 +23,30 @@ MAGIC = b"SQLite format 3\0"
 ROCPD_FORMAT = "rocpd (SQLite)"
 RPD_FORMAT = "RPD (SQLite)"
 
+_HEADER_BYTES = 100
+#: a cut database is mended in memory up to this size
+_LARGEST_REPAIR_BYTES = 1 << 30
+
 _DISPATCHES = "rocpd_kernel_dispatch"
 
 
 class _Database:
     """A database with its tables and their columns."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, losses: Losses) -> None:
         self.connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            self.tables = self._tables()
+        except sqlite3.DatabaseError as error:
+            self.connection.close()
+            self.connection = _shortened(path, error)
+            self.tables = self._tables()
+            losses.add("truncated database: its file is shorter than its header says", detail=str(error))
         self.connection.text_factory = lambda raw: raw.decode(errors="replace")
+
+    def _tables(self) -> set[str]:
         rows = self.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        self.tables = {str(name) for (name,) in rows}
+        return {str(name) for (name,) in rows}
 
     def columns(self, table: str) -> set[str]:
         """The names of a table's columns."""
@@ -50,6 +63,24 @@ class _Database:
             losses.add(f"damaged database: {what} could not be read to their end", detail=f"{error}, after {done} rows")
 
 
+def _shortened(path: Path, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+    """A database that was cut short, in memory, with a header that states the pages that are there.
+
+    Raises:
+        sqlite3.DatabaseError: the file is too large for that, or whole (then it is broken otherwise).
+    """
+    content = bytearray(path.read_bytes() if path.stat().st_size <= _LARGEST_REPAIR_BYTES else b"")
+    page = int.from_bytes(content[16:18], "big") if len(content) > _HEADER_BYTES else 0
+    page = 65536 if page == 1 else page
+    stated = int.from_bytes(content[28:32], "big")
+    if page < 512 or len(content) // page == 0 or stated <= len(content) // page:
+        raise error
+    content[28:32] = (len(content) // page).to_bytes(4, "big")
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(bytes(content[: len(content) // page * page]))
+    return connection
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -61,7 +92,7 @@ def read_sqlite(path: Path, losses: Losses) -> Timeline:
         TraceError: it is damaged beyond reading, or holds no tables of kernels.
     """
     try:
-        database = _Database(path)
+        database = _Database(path, losses)
     except sqlite3.Error as error:
         raise TraceError(f"the database {path} can't be read: {error}", expected="a rocpd or RPD database") from None
     try:

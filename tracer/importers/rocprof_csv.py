@@ -135,6 +135,7 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
     timeline.producer = Producer(name="rocprof")
     lines = _Lines(blocks, losses)
     columns: dict[str, int] | None = None
+    width = 0
     seen: set[tuple[int | None, ...]] = set()
     table = csv.reader(lines)
     while True:
@@ -146,13 +147,15 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
             losses.add("rows that could not be read", byte=lines.offset, detail=str(error))
             continue
         if columns is None:
-            columns = columns_of(_joined(values))
+            columns, width = columns_of(_joined(values)), len(values)
             timeline.recognised = columns is not None
             continue
         if not values:
             continue
-        if not _add(timeline, _Row(columns, values), seen, lines.offset) and columns_of(_joined(values)):
+        if len(values) < width:  # cut short: its last number may have lost digits
+            losses.add("rows that could not be read", byte=lines.offset, detail=f"{len(values)} of {width} columns")
             continue
+        _add(timeline, _Row(columns, values), seen, lines.offset)
     return timeline
 
 
@@ -160,20 +163,20 @@ def _joined(values: list[str]) -> str:
     return ",".join('"' + value.replace('"', '""') + '"' for value in values)
 
 
-def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offset: int) -> bool:
+def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offset: int) -> None:
     """Adds one row; counts it as lost when it has no name or times."""
     name, begin, end = row.text("name"), row.number("begin"), row.number("end")
     duration = row.number("duration")
     if not name or (duration is None and (begin is None or end is None)):
         timeline.losses.add("rows that could not be read", byte=offset, detail="no name, or no times")
-        return False
+        return
     events = timeline.events
     events["rows"] = events.get("rows", 0) + 1
     if row.text("counter") is not None:
         # a counter table has a row for every counter of one execution
         key = (row.number("process"), row.id("device"), row.number("dispatch"))
         if key in seen:
-            return True
+            return
         seen.add(key)
     stream = row.id("stream")
     add_kernel(
@@ -196,4 +199,3 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
             count=row.number("count") or 1,
         ),
     )
-    return True

@@ -1,0 +1,100 @@
+"""Graph replays joined to their capture: by order and name, inferred, and never more sure than it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.importers.handmade import Event, call, frame, joined, kernel, op
+from tracer.importers.replay import Capture, graph_launches
+
+
+def captured(names: list[str]) -> list[Event]:
+    """A capture: each kernel launched from a function of its own, none run."""
+    events: list[Event] = [frame("capture.py(1): capture", 0, 1000)]
+    for n, name in enumerate(names):
+        at = 10 * (n + 1)
+        events += [
+            frame(f"model.py({n}): layer", at, 8),
+            op(f"op{n}", at + 1, 6, n + 1),
+            call(
+                "hipLaunchKernel", at + 2, 1, 100 + n, external=n + 1, kernel=name, grid=[n + 1, 1, 1], block=[64, 1, 1]
+            ),
+        ]
+    return events
+
+
+def replayed(*runs: list[str]) -> list[Event]:
+    """Replays: one graph launch a run."""
+    events: list[Event] = []
+    for n, names in enumerate(runs):
+        at = 1000 * n
+        events.append(call("hipGraphLaunch", at, 5, 7 + n))
+        events += [kernel(name, at + 10 + i, 1, 7 + n) for i, name in enumerate(names)]
+    return events
+
+
+def matches(own: Capture, rows: int) -> list[int | None]:
+    return [match.call if (match := own.match_of(row)) else None for row in range(rows)]
+
+
+def test_equal_sequences_are_matched_one_by_one() -> None:
+    names = ["a", "b", "a", "c"]
+    own = Capture(joined(captured(names)), joined(replayed(names)))
+    assert matches(own, 4) == [0, 1, 2, 3]
+    (replay,) = own.replays
+    assert (replay.kernels, replay.matched, replay.captured, replay.in_order, replay.complete) == (4, 4, 4, True, True)
+    match = own.match_of(2)
+    assert match is not None
+    assert match.reason == "kernel 3 of 4 in the graph is launch 3 of 4 in its capture; all names agree in order"
+
+
+def test_every_replay_of_a_graph_is_matched() -> None:
+    names = ["a", "b"]
+    own = Capture(joined(captured(names)), joined(replayed(names, names, names)))
+    assert matches(own, 6) == [0, 1] * 3
+    assert len(own.replays) == 3
+
+
+def test_replayed_kernels_out_of_file_order_are_matched_by_time() -> None:
+    events = replayed(["a", "b", "c"])
+    own = Capture(joined(captured(["a", "b", "c"])), joined([events[0], *events[:0:-1]]))
+    assert matches(own, 3) == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("capture", "replay", "expected", "missing", "surplus"),
+    [
+        (["a", "c"], ["a", "b", "c"], [0, None, 1], {"b": 1}, {}),
+        (["a", "b", "c"], ["a", "c"], [0, 2], {}, {"b": 1}),
+        ([], ["a"], [None], {"a": 1}, {}),
+        (["x", "y"], ["a", "b"], [None, None], {"a": 1, "b": 1}, {"x": 1, "y": 1}),
+    ],
+)
+def test_a_capture_that_differs_is_incomplete_with_the_counts(
+    capture: list[str], replay: list[str], expected: list[int | None], missing: dict[str, int], surplus: dict[str, int]
+) -> None:
+    own = Capture(joined(captured(capture)), joined(replayed(replay)))
+    assert matches(own, len(replay)) == expected
+    (compared,) = own.replays
+    assert not compared.complete
+    assert (dict(compared.missing), dict(compared.surplus)) == (missing, surplus)
+
+
+def test_a_match_in_a_capture_that_differs_says_how_sure_it_is() -> None:
+    own = Capture(joined(captured(["a", "b", "b"])), joined(replayed(["a", "x", "b", "b"])))
+    reasons: list[Any] = [match.reason if (match := own.match_of(row)) else None for row in range(4)]
+    assert "its name occurs once in both" in reasons[0]
+    assert reasons[1] is None
+    assert "its name occurs several times" in reasons[2]
+
+
+def test_kernels_outside_a_graph_are_left_alone() -> None:
+    events = [*replayed(["a"]), call("hipLaunchKernel", 500, 1, 99), kernel("a", 510, 1, 99)]
+    own = Capture(joined(captured(["a"])), joined(events))
+    assert matches(own, 2) == [0, None]
+
+
+def test_graph_launches_are_listed_with_their_kernels_in_order_of_time() -> None:
+    assert graph_launches(joined(replayed(["a", "b"], ["c"]))) == {0: [0, 1], 1: [2]}
