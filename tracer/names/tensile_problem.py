@@ -113,8 +113,10 @@ class _Problem:
         free, summed = _free_and_summed(text[1 : text.find("_")], m.group(1), m.group(2))
         for key, indices, group in (("trans_a", m.group(1), 1), ("trans_b", m.group(2), 2)):
             if len(free) == 2 and summed:
-                first_free = min(indices.find(c) for c in free if c in indices)
-                k_first = indices.find(summed) < first_free
+                own = [indices.find(c) for c in free if c in indices]
+                if not own or summed not in indices:
+                    return self._break(text, m.start(group), "an index of C and the one that is summed over")
+                k_first = indices.find(summed) < min(own)
                 self._put(key, k_first if key == "trans_a" else not k_first, m.span(group))
         t = _TYPES.match(text, m.end())
         rest = _REST.match(text, t.end()) if t else None
