@@ -79,6 +79,15 @@ def test_split_k_multiplies_the_blocks_and_shortens_the_loop() -> None:
     assert found["k_steps"].formula == "ceil(ceil(3072 / 4) / 256) = 3"
 
 
+def test_a_split_of_k_that_the_dispatch_passes_counts() -> None:
+    record = handmade.blockscale()
+    dispatch = msgspec.structs.replace(record.dispatches[0], parameters={"k_batch": 4})
+    launch = msgspec.structs.replace(record.launches[0], grid=None)
+    found = of(msgspec.structs.replace(record, dispatches=(dispatch,), launches=(launch,)))
+    assert found["grid"].formula == "ceil(128 / 16) * ceil(1536 / 64) * 4 = 8 * 24 * 4 = 768"
+    assert found["k_steps"].formula == "ceil(ceil(7168 / 4) / 256) = 7"
+
+
 def test_a_kernel_that_is_no_gemm_gets_no_gemm_statements() -> None:
     assert set(of(handmade.triton(), 1)) == {"waves_per_block", "lds_bytes", "blocks_per_cu", "waves_per_simd"}
     assert set(of(handmade.imported())) == {"waves_per_block"}

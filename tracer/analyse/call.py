@@ -93,7 +93,9 @@ def tiling_of(record: CaptureRecord, kernel: KernelReport) -> Tiling | None:
     view, problem = kernel.view, problem_of(record)
     if view is None or problem is None or not view.tile_m or not view.tile_n or not view.tile_k:
         return None
-    tile = Tile(m=view.tile_m, n=view.tile_n, k=view.tile_k, split_k=view.split_k or 1)
+    stated = kernel.dispatch.parameters.get("k_batch") if kernel.dispatch else None
+    split = view.split_k or (stated if isinstance(stated, int) and stated > 0 else 1)
+    tile = Tile(m=view.tile_m, n=view.tile_n, k=view.tile_k, split_k=split)
     return cut(problem, tile)
 
 

@@ -134,15 +134,16 @@ class FrameList:
         for hop in [hop for hop in hops if hop not in tail] + tail:
             last = bool(tail) and hop is tail[-1]
             prefix = f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if last else ""
-            self.hop(hop, depth, prefix=prefix)
+            shown = kernel.name if hop.layer is Layer.KERNEL and hop.name == kernel.launch.kernel else hop.name
+            self.hop(hop, depth, prefix=prefix, name=shown)
             depth += 1
 
-    def hop(self, hop: Hop, depth: int, prefix: str = "") -> None:
-        """One hop that is no Python frame."""
+    def hop(self, hop: Hop, depth: int, prefix: str = "", name: str | None = None) -> None:
+        """One hop that is no Python frame; a mangled symbol stands under its short name, and in full below."""
         parts: list[str] = [self.words(f"layer.{hop.layer}"), self.words.phrase(hop.note) if hop.note else ""]
         badge = evidence_badge(self.words, hop.evidence)
         reason = f" {self.words.reason(hop.reason)}" if hop.reason else ""
-        self.out.item(depth, f"{prefix}{named_place(hop.name, hop.source)}{_comment(parts)} {badge}{reason}")
+        self.out.item(depth, f"{prefix}{named_place(name or hop.name, hop.source)}{_comment(parts)} {badge}{reason}")
         for candidate in hop.candidates:
             self.out.item(depth + 1, f"{self.words('hop.candidate')} {code(candidate)}")
 

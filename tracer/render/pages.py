@@ -119,7 +119,7 @@ def page_environment() -> jinja2.Environment:
         entry_list=entry_list,
         coloured_name=coloured_name,
         tuned_lookups=rows.tuned_lookups,
-        csv_table=rows.csv_table,
+        csv_rows=rows.csv_rows,
         registers=rows.registers,
         parameters=rows.parameters,
         step_files=rows.step_files,

@@ -106,13 +106,17 @@ def roofline_svg(point: RooflinePoint, label: Callable[[str], str]) -> str | Non
     parts.append(text(x(middle) + 10, y(bandwidth * middle) + 16, _rate(bandwidth, "B/s"), "roof-label"))
     px = x(intensity)
     parts.append(f'<line class="here" x1="{px}" y1="{TOP}" x2="{px}" y2="{HEIGHT - BOTTOM}"/>')
-    side, anchor = (-9, "end") if px > WIDTH * 0.62 else (9, "start")
+    left = (px - 9, "end") if px > LEFT + 190 else (px + 9, "start")
+    right = (px + 9, "start") if px < WIDTH - RIGHT - 190 else (px - 9, "end")
     for mark in points:
         py = y(mark.flops_per_s)
-        hollow = ' fill="none"' if mark.css == "roof" else ""
+        on_roof = mark.css == "roof"
+        hollow = ' fill="none"' if on_roof else ""
         parts.append(f'<circle class="mark-{mark.css}" cx="{px}" cy="{py}" r="5"{hollow}/>')
         words = f"{mark.label}: {_rate(mark.flops_per_s, 'FLOP/s')}"
-        parts.append(text(px + side, py + (16 if mark.css != "roof" else -9), words, "mark-label", anchor))
+        # the roof's own label stands above it to the left, where the slope has not yet come
+        at, anchor = left if on_roof else right
+        parts.append(text(at, py + (-8 if on_roof else 16), words, "mark-label", anchor))
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, label("plot.x"), "axis", "middle"))
     parts.append(
         f'<text class="axis" text-anchor="middle" transform="translate(14 {(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)">'

@@ -14,19 +14,13 @@ from tracer.model.source import CsvRow, FlowStep, TunedLookup
 from tracer.render.languages import Words
 
 
-class TableRow(msgspec.Struct, frozen=True):
-    """A row of a tuned CSV: what it is to the look-up, where it stands, its cells."""
+class ShownRow(msgspec.Struct, frozen=True):
+    """A row of a tuned CSV: what it is to the look-up, where it stands, its values, and the instance it names."""
 
     role: Markup
     place: str
-    cells: tuple[str, ...]
-
-
-class CsvTable(msgspec.Struct, frozen=True):
-    """Rows of a tuned CSV under the columns that they have."""
-
-    columns: tuple[str, ...]
-    rows: tuple[TableRow, ...]
+    values: str
+    instance: str | None
 
 
 def tuned_lookups(paths: Sequence[Path]) -> list[tuple[str, TunedLookup]]:
@@ -34,19 +28,23 @@ def tuned_lookups(paths: Sequence[Path]) -> list[tuple[str, TunedLookup]]:
     return [(path.title, d.tuned) for path in paths for d in path.dispatches if d.tuned is not None]
 
 
-def csv_table(tuned: TunedLookup, words: Words) -> CsvTable:
-    """The rows that a look-up hit, lost, kept or came near, in that order."""
+def csv_rows(tuned: TunedLookup, words: Words) -> list[ShownRow]:
+    """The rows that a look-up hit, lost, kept or came near, in that order, each once."""
     found: list[tuple[str, CsvRow]] = []
     for role, row in (("row", tuned.row), ("lost_row", tuned.lost_row), ("kept_row", tuned.kept_row)):
         if row is not None:
             found.append((role, row))
-    found += [("nearest", row) for row in tuned.nearest]
-    columns = tuple(dict.fromkeys(column for _, row in found for column in row.values))
-    rows = tuple(
-        TableRow(words(f"tuned.{role}"), f"{row.file}:{row.line}", tuple(row.values.get(c, "") for c in columns))
+    named = [row for _, row in found]
+    found += [("nearest", row) for row in tuned.nearest if row not in named]
+    return [
+        ShownRow(
+            words(f"tuned.{role}"),
+            f"{row.file}:{row.line}",
+            ", ".join(f"{column}={value}" for column, value in row.values.items() if column != "kernelName"),
+            row.values.get("kernelName"),
+        )
         for role, row in found
-    )
-    return CsvTable(columns, rows)
+    ]
 
 
 def registers(launch: Launch, words: Words) -> Markup:
