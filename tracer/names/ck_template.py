@@ -14,6 +14,7 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names import ck_lists, ck_view, cpp
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.cpp_lists import CUT
 from tracer.names.vocabulary import pick
 
 _HEADERS = "include/ck/tensor_operation/gpu/grid (ROCm/composable_kernel)"
@@ -134,7 +135,10 @@ class _Reader:
         leaf = function.leaf
         start = function.start + len(function.name) - len(leaf)
         args = function.arguments
-        if leaf.startswith("Gridwise"):
+        if not leaf or (args is None and function.parameters is None and function.start > 0):
+            self.notes.append(CUT)
+            self.unparsed.append(Unparsed(self.name[start:], start, "a function and its template arguments"))
+        elif leaf.startswith("Gridwise"):
             self._struct(leaf, start, args)
         else:
             self._add("kernel", leaf, (start, start + len(leaf)))
@@ -142,6 +146,7 @@ class _Reader:
                 self._add("lds_buffers", 2, (start + len(leaf) - 5, start + len(leaf)))
             if args is None:
                 self.notes.append("no template argument is there")
+                self.unparsed.append(Unparsed("", len(self.name), "template arguments"))
             else:
                 self._function(leaf, args)
         return DecodedName(
@@ -163,7 +168,7 @@ class _Reader:
                 self._struct(struct.leaf, struct.start + len(struct.name) - len(struct.leaf), struct.arguments)
                 break
         self._take(reading, args, f"function {leaf}")
-        if args.cut and len(items) < len(args.items) and "gridwise" not in self.fields:
+        if args.cut and not self.unparsed:
             self._cut(args, len(items))
 
     def _struct(self, leaf: str, start: int, args: cpp.Arguments | None) -> None:
@@ -180,7 +185,7 @@ class _Reader:
             self._cut(args, len(items))
 
     def _cut(self, args: cpp.Arguments, whole: int) -> None:
-        self.notes.append("the name is cut off: the template arguments behind the cut are not known")
+        self.notes.append(CUT)
         if whole < len(args.items):
             start, end = args.span(whole)
             self.unparsed.append(

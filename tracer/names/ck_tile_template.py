@@ -17,6 +17,7 @@ from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparse
 from tracer.names import ck_lists, cpp
 from tracer.names.attention_keys import ATTENTION_KEYS
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.cpp_lists import CUT
 from tracer.names.formal import exact_quotient
 from tracer.names.vocabulary import pick
 
@@ -172,15 +173,17 @@ class _Reader:
         function = cpp.read_function(self.name)
         args = function.arguments
         leaf = function.leaf
+        start = function.start + len(function.name) - len(leaf)
         if leaf == "kentry" and args is not None:
             self._entry(args)
+        elif not leaf or (args is None and function.parameters is None):
+            self.unparsed.append(Unparsed(self.name[start:], start, "a function and its template arguments"))
         else:
-            start = function.start + len(function.name) - len(leaf)
             self._add("kernel", leaf, (start, start + len(leaf)))
             if args is not None:
                 self._structs(function.start, args.end)
         if function.cut:
-            self.notes.append("the name is cut off: the template arguments behind the cut are not known")
+            self.notes.append(CUT)
             self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
         return DecodedName(
             self.name, self.name, "ck_tile_template", "ck_tile_template", self.fields, self.spans, tuple(self.unparsed),
@@ -199,6 +202,8 @@ class _Reader:
                 continue
             if item in ("true", "false"):
                 continue
+            if args.cut and index == len(args) - 1 and "<" not in item:
+                break  # the cut may be inside the struct's name
             kernel = cpp.template(self.name, args.span(index))
             start = kernel.start + len(kernel.name) - len(kernel.leaf)
             self._add("kernel", kernel.leaf, (start, start + len(kernel.leaf)))

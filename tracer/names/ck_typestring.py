@@ -86,6 +86,13 @@ def _parts(shape: str, seen: set[str]) -> list[Part]:
 
 
 @cache
+def _prints_twice(op: str) -> bool:
+    """Whether `op` prints a value in two places."""
+    found = [re.findall(r"\{(\w+)\}", shape) for shape in shapes()[op]]
+    return any(len(set(keys)) < len(keys) for keys in found)
+
+
+@cache
 def _reader(op: str) -> OneOf:
     """The forms in which `op` prints itself."""
     whole = also("device_op", r"[^<>\s]+", str)
@@ -153,7 +160,7 @@ class CkTypestring(Grammar):
             rest = Unparsed(name[head.end() :], head.end(), "a device op that is known")
             return DecodedName(name, name, self.name, _FAMILY, {"device_op": op}, {"device_op": head.span()}, (rest,))
         answer = _reader(op).read(name, self.name)
-        if answer.complete and self.format(_FAMILY, answer.fields) != name:
+        if answer.complete and _prints_twice(op) and self.format(_FAMILY, answer.fields) != name:
             rest = Unparsed(name[head.end() :], head.end(), "the same value in both places where the op prints it")
             return msgspec.structs.replace(
                 answer, fields={"device_op": op}, spans={"device_op": head.span()}, unparsed=(rest,)

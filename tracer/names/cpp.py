@@ -30,6 +30,7 @@ _PLAIN_LIST = re.compile(rf"[<({{\[]{_nested(12)}[>)}}\]]")
 _PLAIN_ITEM = re.compile(rf"((?:[^<>(){{}}\[\],]++|[<({{\[]{_nested(12)}[>)}}\]])++)(?:, )?")
 #: what makes a bracket something else than a bracket
 _ODD = ("->", ")>(", ") > (", ")<(", ") < (", "<=", ">=", ">> ", "<< ", "]<", "operator<", "operator>", "operator,")
+_GREATER = re.compile("[^>] > ")
 _CLOSES = {">": "<", ")": "(", "}": "{", "]": "["}
 _ANONYMOUS = "(anonymous namespace)"
 _INTEGER = re.compile(r"\(?(?:\([^()]*\))?(-?[0-9]{1,30})(?:u|l|ul|ll|ull|s|us)?\)?$", re.IGNORECASE)
@@ -146,7 +147,7 @@ def arguments(text: str, start: int) -> Arguments:
     if m is not None:
         end = m.end()
         inner = text[start + 1 : end - 1].rstrip(" ")
-        if not any(odd in inner for odd in _ODD):
+        if not any(odd in inner for odd in _ODD) and not (" > " in inner and _GREATER.search(inner)):
             items = _PLAIN_ITEM.findall(inner)
             lengths = [len(item) + 2 for item in items]
             if sum(lengths) - 2 == len(inner):

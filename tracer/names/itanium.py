@@ -64,11 +64,12 @@ def unwrap_wrong_length(name: str) -> str | None:
     return f"aiter::{m.group(2)}" if m else None
 
 
-def demangle_cut(name: str) -> str | None:
-    """The demangled text of a symbol that breaks off, up to the last whole template argument and the comma after it.
+def demangle_cut(name: str) -> tuple[str, bool] | None:
+    """The demangled text of a symbol that breaks off, and whether it ends inside the function's name.
 
-    Without one, the components of the function's name that are there. None when `name` does not break off, but is
-    wrong.
+    The text goes up to the last whole template argument and the comma after it; without one it has the components of
+    the function's name that are there, of which the last may be incomplete. None when `name` does not break off, but
+    is wrong.
     """
     if len(name) > MAX_LENGTH or _DEEP in name or not is_mangled(name):
         return None
@@ -80,13 +81,24 @@ def demangle_cut(name: str) -> str | None:
         if text is not None:
             before, mark, _ = text.rpartition(itanium_scan.MARK)
             if mark:
-                return before
-    return found.head.replace("_GLOBAL__N_1", "(anonymous namespace)") or None
+                return before, False
+    head = found.head.replace("_GLOBAL__N_1", "(anonymous namespace)")
+    return (head, not found.named) if head else None
 
 
 def unwrap(name: str) -> tuple[str, str]:
-    """The most that can be read of a mangled name, and how demangling went: "ok" or "failed"."""
+    """The most that can be read of a mangled name, and how demangling went.
+
+    Returns:
+        The text, and "ok", "failed" or "cut" ("failed" too, and the text ends inside the function's name).
+    """
     plain = demangle(name)
     if plain is not None:
         return plain, "ok"
-    return unwrap_wrong_length(name) or demangle_cut(name) or name, "failed"
+    text = unwrap_wrong_length(name)
+    if text is not None:
+        return text, "failed"
+    beginning = demangle_cut(name)
+    if beginning is not None:
+        return beginning[0], "cut" if beginning[1] else "failed"
+    return name, "failed"

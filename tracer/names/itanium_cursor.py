@@ -20,6 +20,7 @@ class Cursor:
         open: the texts that close the constructs in which the walk stands, outermost first.
         safe: the last place where a whole template argument may follow, and what closes all constructs there.
         head: the components of the function's name.
+        named: whether the function's name was read to its end.
     """
 
     def __init__(self, text: str, pos: int, limit: int) -> None:
@@ -32,6 +33,7 @@ class Cursor:
         self.open: list[str] = []
         self.safe: tuple[int, str] | None = None
         self.head: list[str] = []
+        self.named = False
 
     def _add(self, size: int) -> None:
         self.candidates.append(size)

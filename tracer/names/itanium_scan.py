@@ -36,11 +36,13 @@ class Scan(msgspec.Struct, frozen=True):
 
     Attributes:
         state: "whole", "cut" (the text ends inside a construct) or "broken" (something that the scanner does not
-        follow). size: about how many characters the demangled text has; a lower bound for a broken symbol. at: the
-        offset up to which the symbol was followed. mended: for a cut symbol, a whole one with the same beginning and,
-        in place of what is missing, a last template
+            follow).
+        size: about how many characters the demangled text has; a lower bound for a broken symbol.
+        at: the offset up to which the symbol was followed.
+        mended: for a cut symbol, a whole one with the same beginning and, in place of what is missing, a last template
             argument named MARK; None when not even the first template argument is there.
         head: the components of the function's name that were read, joined by `::`.
+        named: whether the function's name was read to its end.
     """
 
     state: Literal["whole", "cut", "broken"]
@@ -48,6 +50,7 @@ class Scan(msgspec.Struct, frozen=True):
     at: int
     mended: str | None = None
     head: str = ""
+    named: bool = False
 
 
 def scan(symbol: str, limit: int) -> Scan:
@@ -65,7 +68,7 @@ def scan(symbol: str, limit: int) -> Scan:
     if state == "cut" and scanner.safe is not None:
         at, closers = scanner.safe
         mended = symbol[start:at] + _MARK_ARGUMENT + closers
-    return Scan(state, scanner.size, scanner.pos, mended, "::".join(scanner.head))
+    return Scan(state, scanner.size, scanner.pos, mended, "::".join(scanner.head), scanner.named)
 
 
 class _Scanner(Cursor):
@@ -76,6 +79,7 @@ class _Scanner(Cursor):
         if depth > MAX_DEPTH:
             raise Broken
         size = self.name(depth + 1, function=True)
+        self.named = self.named or depth == 0
         while self.pos < len(self.text) and self.text[self.pos] not in "E.@":
             size += 2 + self.type(depth + 1)
         self.size = max(self.size, size)

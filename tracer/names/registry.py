@@ -153,10 +153,12 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     demangle = None
     spelled = name
     notes = cleaned.notes
+    cut = cleaned.cut
     if itanium.is_mangled(name):
-        spelled, demangle = itanium.unwrap(name)
+        spelled, state = itanium.unwrap(name)
+        demangle, cut = "ok" if state == "ok" else "failed", state == "cut"
     answer = _read(spelled, context)
-    if cleaned.cut and demangle is None:
+    if cut:
         answer = without_the_cut(answer)
     if text == spelled and not notes and demangle is None:
         return answer
