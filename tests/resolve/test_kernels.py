@@ -22,7 +22,10 @@ def launch(kernel: str | None, instance: str | None = None) -> Launch:
     ("kernel", "name"),
     [
         ("_gemm_a16_w16_kernel_BLOCK_SIZE_M_16", "_gemm_a16_w16_kernel_BLOCK_SIZE_M_16"),
-        (handmade.RMSNORM_KERNEL, "aiter::add_rmsnorm_quant_kernel<std::bfloat16_t, std::bfloat16_t, 256, 16, false, false, true, 1>"),
+        (
+            handmade.RMSNORM_KERNEL,
+            "aiter::add_rmsnorm_quant_kernel<std::bfloat16_t, std::bfloat16_t, 256, 16, false, false, true, 1>",
+        ),
         ("void at::native::f<4>(int, float (*)(int))", "at::native::f<4>"),
         ("void ns::k<" + "x" * 200 + ">(int)", "ns::k<…>"),
         ("void odd(", "odd("),

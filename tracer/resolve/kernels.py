@@ -49,9 +49,10 @@ def short_name(launch: Launch, decoded: DecodedName | None = None, hops: Sequenc
         return name
     name = _without_parameters(name).removeprefix("void ")
     if len(name) > LONGEST_NAME and "<" in name:
+        outer = name[: name.index("<")]
         inner = decoded.fields.get("kernel") if decoded is not None else None
         # ck_tile enters every kernel by one function: what its first argument is called says more
-        name = f"{inner if isinstance(inner, str) else name[: name.index('<')]}<…>"
+        name = f"{outer if not isinstance(inner, str) or outer.endswith(inner) else inner}<…>"
     return name
 
 
