@@ -6,15 +6,11 @@ leaves without running the exit handlers of the libraries it loaded.
 
 from __future__ import annotations
 
-import datetime
 import importlib.util
 import logging
 import os
-import resource
 import sys
 import traceback
-import warnings
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,19 +19,19 @@ from tracer.capture.absent_gpu import stand_in_for_gpu
 from tracer.capture.boundary import Boundary
 from tracer.capture.environment import describe
 from tracer.capture.frames import FrameRecorder
+from tracer.capture.outcome import call_of, exception_info, shorten, utc_now
 from tracer.capture.overlay import Overlay
 from tracer.capture.places import Places
-from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, op_of, send
+from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, op_of, send
+from tracer.capture.serving import serve
 from tracer.capture.tensors import DryTensors, RealBodies
 from tracer.capture.triton_driver import TritonLaunches
 from tracer.capture.values import Values
-from tracer.errors import KtraceError, SourceTreeError
-from tracer.model.capture import Call, CaptureRecord, ExceptionInfo
+from tracer.errors import SourceTreeError
+from tracer.model.capture import CaptureRecord, ExceptionInfo
 from tracer.model.evidence import Mode
 from tracer.ops.base import Op
 
-#: characters kept of a long message: its beginning, and its end, where Triton's compiler gives the reason
-_MESSAGE_HEAD, _MESSAGE_TAIL = 300, 400
 _MOST_LOG_LINES = 200
 _IMPORT_PATIENCE_S = 120.0
 #: how aiter's main (2026) ends the error that it raises after removing repeated rows from its CSVs
@@ -145,7 +141,7 @@ class Child:
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{self._places.locate(last.filename)[1]}:{last.lineno}"
             raise SourceTreeError(
-                f"the aiter in {root} can't be imported: {type(error).__name__}: {_short(error)} ({where})",
+                f"the aiter in {root} can't be imported: {type(error).__name__}: {shorten(error)} ({where})",
                 expected="an aiter that imports on a machine with ROCm",
                 hint="check that the tree is whole, or name another with --aiter PATH",
             ) from error
@@ -174,7 +170,7 @@ class Child:
                 op.call(inputs, request.options, request.config)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - what the op raises is the answer
                 recorder.stop()
-                failure = self._failure(error, recorder)
+                failure = exception_info(error, self._places, recorder)
             finally:
                 recorder.stop()
                 self._boundary.end()
@@ -198,17 +194,10 @@ class Child:
         launches = [*self._triton.launches, *(launch for launch in crossed if launch is not None)]
         return CaptureRecord(
             mode=Mode.DRY,
-            call=Call(
-                op=request.op,
-                shape=request.shape,
-                options=request.options | dict(a.partition("=")[::2] for a in request.arguments),
-                config=request.config,
-                command=request.command,
-                entry=op.entry,
-            ),
+            call=call_of(request, op),
             target=self._job.facts.target,
             environment=describe(self._job.aiter, dry=True),
-            recorded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            recorded_at=utc_now(),
             frames=recorder.frames(),
             boundaries=tuple(call.finish() for call in self._boundary.calls),
             launches=tuple(sorted(launches, key=lambda launch: launch.id)),
@@ -218,44 +207,12 @@ class Child:
             warnings=tuple(f"a value was made up: {text}" for text in self._values.invented),
         )
 
-    def _failure(self, error: BaseException, recorder: FrameRecorder) -> ExceptionInfo:
-        lines = []
-        for step in traceback.extract_tb(error.__traceback__):
-            tree, file = self._places.locate(step.filename)
-            if tree != "ktrace":
-                lines.append(f"{file}:{step.lineno} in {step.name}")
-        message = self._places.relative_text(_short(error))
-        return ExceptionInfo(type(error).__qualname__, message, recorder.raised_in(error.__traceback__), tuple(lines))
 
-
-def _short(error: BaseException) -> str:
-    text = str(error).strip()
-    if len(text) <= _MESSAGE_HEAD + _MESSAGE_TAIL:
-        return text
-    return f"{text[:_MESSAGE_HEAD]} … {text[-_MESSAGE_TAIL:]}"
+def _make(job: Job, handle: int) -> Child:
+    Overlay(job.folder).install()
+    return Child(job, handle)
 
 
 def main(job_file: str, handle: int) -> None:
     """Does the job and leaves; never returns."""
-    code = 0
-    try:
-        warnings.simplefilter("ignore")
-        job = msgspec.json.decode(Path(job_file).read_bytes(), type=Job)
-        overlay = Overlay(job.folder)
-        overlay.install()
-        child = Child(job, handle)
-        try:
-            child.load()
-            for index, request in enumerate(job.requests):
-                child.run(index, request)
-            child.say(Finished(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
-        except KtraceError as error:
-            child.say(Refused(type(error).__name__, error.message, error.expected, error.hint))
-    except BaseException:  # noqa: BLE001 - whatever it is, the parent must be able to show it, and torch must not run its exit handlers
-        traceback.print_exc()
-        code = 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        # aiter's registered ops raise in torch's exit handlers on CPU builds (torch 2.13)
-        os._exit(code)
+    serve(job_file, handle, _make)

@@ -5,13 +5,10 @@ Each op is warmed up, captured once under the trace function and the profiler, a
 
 from __future__ import annotations
 
-import datetime
 import functools
 import os
 import sys
 import threading
-import traceback
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,19 +20,20 @@ from tracer.capture.environment import describe
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.gpu import Gpu, LiveTensors
 from tracer.capture.join import join_frames
+from tracer.capture.outcome import call_of, exception_info, shorten, utc_now
 from tracer.capture.places import Places
 from tracer.capture.profile import Profile, kernel_sums_us, profile_once
-from tracer.capture.protocol import CallRequest, Doing, Finished, Job, Message, Recorded, Refused, op_of, send
+from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, op_of, send
+from tracer.capture.serving import serve
 from tracer.capture.timing import time_eager, time_graph, time_kernels
-from tracer.errors import KtraceError, SourceTreeError
-from tracer.model.capture import Call, CaptureRecord, ExceptionInfo, Timing
+from tracer.errors import SourceTreeError
+from tracer.model.capture import CaptureRecord, ExceptionInfo, Timing
 from tracer.model.evidence import Mode
 from tracer.ops.base import Op
 from tracer.ops.triton_gemm import AMD_OPTIONS
 
 _WARM_UPS = 3
 _PROFILED_CALLS = 20
-_LONGEST_MESSAGE = 800
 _LONGEST_REASON = 200
 
 
@@ -80,7 +78,7 @@ class LiveChild:
             import aiter  # noqa: F401
         except (Exception, SystemExit) as error:
             raise SourceTreeError(
-                f"the aiter in {root} can't be imported: {type(error).__name__}: {_short(error, _LONGEST_MESSAGE)}",
+                f"the aiter in {root} can't be imported: {type(error).__name__}: {shorten(error)}",
                 hint="check that it is whole and built for this machine, or name another with --aiter PATH",
             ) from error
 
@@ -131,7 +129,7 @@ class LiveChild:
                 )
             )
         except Exception as error:  # noqa: BLE001 - an op that can't be captured is timed by single calls alone
-            reason = f"{type(error).__name__}: {_short(error, _LONGEST_REASON)}"
+            reason = f"{type(error).__name__}: {shorten(error)[:_LONGEST_REASON]}"
             eager = msgspec.structs.replace(eager, fallback_reason=f"the op can't be captured in a graph: {reason}")
         self.say(Doing(f"timing {request.op}: kernel durations"))
         sums = kernel_sums_us(functools.partial(call, inputs), _PROFILED_CALLS, Path(self._job.folder))
@@ -157,17 +155,10 @@ class LiveChild:
         lost = (*recorder.lost(), *(profile.lost if profile else ()), *missing)
         return CaptureRecord(
             mode=Mode.LIVE,
-            call=Call(
-                op=request.op,
-                shape=request.shape,
-                options=request.options | dict(a.partition("=")[::2] for a in request.arguments),
-                config=request.config,
-                command=request.command,
-                entry=op.entry,
-            ),
+            call=call_of(request, op),
             target=self._gpu.target,
             environment=describe(self._job.aiter, dry=False),
-            recorded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            recorded_at=utc_now(),
             frames=frames,
             cpu_ops=cpu_ops,
             launches=launches,
@@ -190,44 +181,17 @@ class LiveChild:
         import torch
 
         recorder.stop()
-        message = self._places.relative_text(_short(error, _LONGEST_MESSAGE))
+        message = None
         if isinstance(error, torch.OutOfMemoryError):
             free, total = torch.cuda.mem_get_info()
             message = (
                 f"the GPU ran out of memory for {request.op} {dict(request.shape)}: {free / 2**30:.1f} of "
-                f"{total / 2**30:.1f} GiB are free; try a smaller shape or a GPU that nobody else uses ({message})"
+                f"{total / 2**30:.1f} GiB are free; try a smaller shape, or a GPU that nobody else uses "
+                f"({shorten(error)})"
             )
-        lines = []
-        for step in traceback.extract_tb(error.__traceback__):
-            tree, file = self._places.locate(step.filename)
-            if tree != "ktrace":
-                lines.append(f"{file}:{step.lineno} in {step.name}")
-        return ExceptionInfo(type(error).__qualname__, message, recorder.raised_in(error.__traceback__), tuple(lines))
-
-
-def _short(error: BaseException, longest: int) -> str:
-    text = str(error).strip()
-    return text if len(text) <= longest else text[:longest] + " …"
+        return exception_info(error, self._places, recorder, message)
 
 
 def main(job_file: str, handle: int) -> None:
     """Does the job and leaves; never returns."""
-    code = 0
-    try:
-        warnings.simplefilter("ignore")
-        job = msgspec.json.decode(Path(job_file).read_bytes(), type=Job)
-        child = LiveChild(job, handle)
-        try:
-            child.load()
-            for index, request in enumerate(job.requests):
-                child.run(index, request)
-            child.say(Finished(0))
-        except KtraceError as error:
-            child.say(Refused(type(error).__name__, error.message, error.expected, error.hint))
-    except BaseException:  # noqa: BLE001 - whatever it is, the parent must be able to show it
-        traceback.print_exc()
-        code = 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    serve(job_file, handle, LiveChild)
