@@ -94,6 +94,7 @@ def launch(
     call_frame: int | None,
     frame_evidence: Evidence | None = None,
     frame_reason: str | None = None,
+    captured: tuple[Joined, int] | None = None,
 ) -> Launch:
     """One kernel of the timeline as a Launch.
 
@@ -107,6 +108,7 @@ def launch(
         call_frame: see `frame`; for a kernel of a graph, the frame that replays it.
         frame_evidence: how `frame` is known, where it is not from this trace.
         frame_reason: why it is known no better.
+        captured: for a kernel of a graph, the capture's timeline and the call there that launched it.
     """
     timeline, kernels = joined.timeline, joined.timeline.kernels
     call = joined.call[row]
@@ -114,6 +116,13 @@ def launch(
     shape_of_kernel = kernel_shape(joined, row)
     found = Found(joined.call_by[row])
     joined_by = {}
+    if captured is not None and not shape.grid:
+        source, captured_call = captured
+        names, calls = source.timeline.names.values_, source.timeline.calls
+        shape = source.timeline.shape(calls.shape[captured_call])
+        unit = grid_unit(source.timeline, shape, names[calls.name[captured_call]])
+        if unit is not None:
+            joined_by["grid"] = "the launch in the trace of the graph's capture"
     if found:
         joined_by["runtime"] = "correlation " + _HOW[found] if found is Found.ID else _HOW[found]
     if joined.op_by[row] and cpu_op is not None:

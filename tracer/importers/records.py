@@ -238,14 +238,14 @@ class _Captured:
         self.frames = _frames(source.timeline, source.frames, self.frame_ids, origin_us)
         self.ops = _ops(source, self.op_ids, self.frame_ids, {}, origin_us)
 
-    def of(self, row: int) -> tuple[int | None, int | None, str | None]:
-        """Frame, operator and the reason why they are only inferred, for a kernel that a graph replayed."""
+    def of(self, row: int) -> tuple[int | None, int | None, str | None, tuple[Joined, int] | None]:
+        """For a kernel that a graph replayed: frame, operator, why they are only inferred, and its launch there."""
         match = self._capture.match_of(row) if self._capture else None
         if match is None or self._capture is None:
-            return None, None, None
+            return None, None, None, None
         source = self._capture.joined
         frame = self.frame_ids(source.launched_frame[match.call])
-        return frame, self.op_ids(source.launched_op[match.call]), match.reason
+        return frame, self.op_ids(source.launched_op[match.call]), match.reason, (source, match.call)
 
 
 def _launch(
@@ -254,9 +254,9 @@ def _launch(
     call = joined.call[row]
     call_frame = frame_ids(joined.launched_frame[call]) if call != NONE else None
     frame, cpu_op = frame_ids(joined.frame[row]), op_ids(joined.op[row])
-    evidence = reason = None
+    evidence = reason = launched = None
     if joined.call_by[row] == Found.GRAPH:
-        frame, captured_op, reason = captured.of(row)
+        frame, captured_op, reason, launched = captured.of(row)
         cpu_op = captured_op if captured_op is not None else cpu_op
         evidence = Evidence.INFERRED if frame is not None else None
     return launch(
@@ -269,4 +269,5 @@ def _launch(
         call_frame=call_frame,
         frame_evidence=evidence,
         frame_reason=reason,
+        captured=launched,
     )

@@ -1,0 +1,89 @@
+"""Two sides compared where they do the same work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.importers.handmade import Event, call, frame, joined, kernel, op, trace, write
+from tracer.importers.compare import Diff, compare, from_record, from_summary
+from tracer.importers.imported import open_trace
+from tracer.importers.summary import summarise
+
+TENSILE = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT{}_MI16x16x1_SN_K1"
+XMMA = (
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_"
+    "execute_segment_k_off_kernel__5x_cublas"
+)
+
+
+def side(product: str, us: float, extra: str | None = None) -> list[Event]:
+    events: list[Event] = [
+        frame("model.py(7): forward", 0, 900),
+        op("aten::mm", 20, 300, 1),
+        call("launchKernel", 40, 5, 100, external=1),
+        kernel(product, 100, us, 100, external=1),
+        op("aten::add", 420, 100, 2),
+        call("launchKernel", 440, 5, 101, external=2),
+        kernel("add", 500, 5, 101, external=2),
+    ]
+    return [*events, kernel(extra, 600, 3, 999)] if extra else events
+
+
+def diff(a: list[Event], b: list[Event]) -> Diff:
+    return compare(from_summary(summarise(joined(a), "a")), from_summary(summarise(joined(b), "b")))
+
+
+def test_equal_traces_have_no_changes() -> None:
+    same = diff(side(TENSILE.format("256x192x64"), 20), side(TENSILE.format("256x192x64"), 30))
+    assert (same.changed_count, same.unchanged_count) == (0, 2)
+    first = same.places[0]
+    assert (first.op, first.place, first.a_us, first.b_us) == ("aten::mm", "forward model.py:7", 20.0, 30.0)
+
+
+def test_within_a_family_every_field_that_differs_is_named() -> None:
+    changed = diff(side(TENSILE.format("256x192x64"), 20), side(TENSILE.format("128x192x32"), 30))
+    (place,) = [place for place in changed.places if place.changed]
+    (pair,) = place.kernels
+    assert pair.a is not None
+    assert pair.b is not None
+    assert (pair.a.tile, pair.b.tile) == ((256, 192, 64), (128, 192, 32))
+    assert pair.fields["m_per_block"] == (256, 128)
+    assert pair.fields["k_per_block"] == (64, 32)
+    assert "n_per_block" not in pair.fields
+
+
+def test_across_families_what_both_state_of_the_common_view_is_compared() -> None:
+    changed = diff(side(TENSILE.format("256x192x64"), 20), side(XMMA, 30))
+    (place,) = [place for place in changed.places if place.changed]
+    fields = place.kernels[0].fields
+    assert fields["view.tile_m"] == (256, 128)
+    assert "view.tile_k" not in fields
+
+
+def test_kernels_without_operator_and_stack_are_compared_by_name() -> None:
+    changed = diff(side("p", 20, "old"), side("p", 20, "new"))
+    loose = [place for place in changed.places if place.op is None]
+    assert [(place.a_count, place.b_count, place.changed) for place in loose] == [(1, 0, True), (0, 1, True)]
+
+
+def test_counts_and_times_are_those_of_the_sides() -> None:
+    found = diff(side("p", 20, "old"), side("q", 35))
+    assert sum(place.a_count for place in found.places) == found.a.kernel_count == 3
+    assert sum(place.b_us or 0 for place in found.places) == found.b.kernel_us == 40.0
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_records_are_sides_too(tmp_path: Path, timed: bool) -> None:
+    import msgspec
+
+    imported = open_trace(write(tmp_path, trace(side("p", 20))))
+    (record,) = imported.records(imported.picks(ops=["aten::mm"]))
+    if not timed:
+        launches = tuple(msgspec.structs.replace(launch, duration_us=None) for launch in record.launches)
+        record = msgspec.structs.replace(record, launches=launches)
+    found = compare(from_record(record, "record"), from_summary(imported.summary()))
+    assert found.places[0].op in ("aten::mm", "aten::add")
+    (product,) = [place for place in found.places if place.op == "aten::mm"]
+    assert (product.place, product.changed, product.a_us) == ("forward model.py:7", False, 20.0 if timed else None)

@@ -1,0 +1,278 @@
+"""Picks of a trace as records: what was picked, its chain, its shapes, and that the record is one like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.importers.handmade import MI300X, Event, call, frame, kernel, op, trace, write
+from tests.importers.test_replay import captured, replayed
+from tracer.importers.gemm_shapes import gemm_shape
+from tracer.importers.imported import ImportedTrace, open_trace
+from tracer.importers.op_inputs import arguments_of, read_op_inputs
+from tracer.importers.picks import matcher
+from tracer.importers.places import general_name, own_place, read_frame_name
+from tracer.model.capture import ArgumentKind, CaptureRecord, TensorInfo
+from tracer.model.evidence import Evidence, GridUnit, Mode
+from tracer.model.source import SourceRef
+from tracer.pipeline import build_report
+from tracer.store import dump_record, parse_record
+
+MM: dict[str, Any] = {
+    "dims": [[16, 3072], [3072, 1024]],
+    "types": ["c10::BFloat16", "c10::BFloat16"],
+    "strides": [[3072, 1], [1, 3072]],
+    "concrete": ["", ""],
+}
+
+
+def layer(n: int) -> list[Event]:
+    """A layer: a product of two kernels (split and sum) and a norm."""
+    at = 1000 * n
+    return [
+        frame(f"nn.Module: Layer_{n}", at, 900),
+        frame("site-packages/aiter/tuned_gemm.py(20): mm", at + 10, 400),
+        op("aten::linear", at + 20, 300, 10 * n + 1),
+        op("aten::mm", at + 30, 200, 10 * n + 2, **MM),
+        call("hipExtModuleLaunchKernel", at + 40, 5, 100 + 10 * n, external=10 * n + 2),
+        call("hipLaunchKernel", at + 60, 5, 101 + 10 * n, external=10 * n + 2),
+        op("aiter::rmsnorm", at + 500, 100, 10 * n + 3),
+        call("hipLaunchKernel", at + 520, 5, 102 + 10 * n, external=10 * n + 3),
+        kernel("split", at + 100, 30 + n, 100 + 10 * n, external=10 * n + 2, grid=[512, 1, 1], block=[256, 1, 1]),
+        kernel("sum", at + 140, 10, 101 + 10 * n, external=10 * n + 2, grid=[8, 1, 1], block=[64, 1, 1]),
+        kernel("norm", at + 600, 5, 102 + 10 * n, external=10 * n + 3, grid=[16, 1, 1], block=[64, 1, 1]),
+    ]
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> ImportedTrace:
+    events = [frame("run.py(3): main", -10, 9000)]
+    for n in range(3):
+        events += layer(n)
+    events.sort(key=lambda e: e["cat"] != "python_function")
+    head = {"deviceProperties": [MI300X], "baseTimeNanoseconds": 1_700_000_000_000_000_000}
+    return open_trace(write(tmp_path, trace(events, **head)))
+
+
+def one(imported: ImportedTrace, **patterns: Any) -> CaptureRecord:
+    (record,) = imported.records(imported.picks(**patterns), "ktrace import trace.json")
+    return record
+
+
+def test_a_kernel_pick_is_one_launch_with_its_whole_chain(imported: ImportedTrace) -> None:
+    record = one(imported, kernels=["split"])
+    (launch,) = record.launches
+    assert (record.mode, record.call.op, record.call.shape) == (
+        Mode.IMPORTED,
+        "aten::mm",
+        {"M": 16, "N": 1024, "K": 3072},
+    )
+    assert (launch.grid, launch.grid_unit_seen, launch.block) == ((2, 1, 1), GridUnit.WORK_ITEMS, (256, 1, 1))
+    assert launch.runtime is not None
+    assert (launch.runtime.name, launch.runtime.external_id) == ("hipExtModuleLaunchKernel", 2)
+    assert [frame.function for frame in record.frames] == ["main", "nn.Module: Layer_0", "mm"]
+    assert [frame.parent for frame in record.frames] == [None, 0, 1]
+    assert [(op.name, op.parent, op.frame) for op in record.cpu_ops] == [("aten::linear", None, 2), ("aten::mm", 0, 2)]
+    assert (launch.frame, launch.cpu_op) == (2, 1)
+    assert launch.joined_by == {
+        "runtime": "correlation id",
+        "cpu_op": "external id, confirmed by nesting in time",
+        "frame": "nesting of the runtime call on its thread",
+    }
+    assert (launch.evidence, launch.frame_evidence, launch.reason) == (Evidence.OBSERVED, Evidence.OBSERVED, None)
+
+
+def test_a_kernel_pick_has_the_spread_of_all_executions_alike(imported: ImportedTrace) -> None:
+    (timing,) = one(imported, kernels=["split"]).timings
+    assert (timing.method, timing.what, timing.n, timing.median_us) == ("profiler", "kernel durations", 3, 31.0)
+
+
+def test_operators_carry_what_they_were_called_with(imported: ImportedTrace) -> None:
+    record = one(imported, kernels=["split"])
+    first, second = record.cpu_ops[1].inputs
+    assert first.tensor == TensorInfo((16, 3072), "bfloat16", (3072, 1))
+    assert second.tensor == TensorInfo((3072, 1024), "bfloat16", (1, 3072))
+
+
+def test_an_operator_pick_is_one_call_with_all_its_kernels(imported: ImportedTrace) -> None:
+    record = one(imported, ops=["aten::linear"])
+    assert [launch.kernel for launch in record.launches] == ["split", "sum"]
+    assert record.call.op == "aten::linear"
+    (timing,) = record.timings
+    assert (timing.n, timing.median_us, timing.what) == (3, 41.0, "sums of kernel durations, one op call each")
+
+
+def test_a_frame_pick_is_one_call_of_the_function(imported: ImportedTrace) -> None:
+    record = one(imported, frames=["nn.Module: Layer*"])
+    assert [launch.kernel for launch in record.launches] == ["split", "sum", "norm"]
+    assert record.call.op == "nn.Module: Layer"
+    outer = one(imported, frames=["main"])
+    assert len(outer.launches) == 9
+
+
+def test_the_most_expensive_picks_come_first_and_top_cuts_them(imported: ImportedTrace) -> None:
+    assert [pick.name for pick in imported.picks(top=2)] == ["split", "sum"]
+    assert [pick.name for pick in imported.picks(ops=["*"], top=9)] == ["aten::linear", "aiter::rmsnorm"]
+    assert imported.picks(kernels=["nothing"]) == []
+
+
+def test_a_record_of_a_trace_is_stored_loaded_and_reported_like_any_other(imported: ImportedTrace) -> None:
+    for record in imported.records(imported.picks(top=9)):
+        assert parse_record(dump_record(record), "record") == record
+        report = build_report(record)
+        assert report.paths
+    assert record.origin is not None
+    assert (record.origin.kernel_count, record.origin.format) == (9, "torch.profiler JSON")
+    assert len(record.origin.sha256 or "") == 64
+    assert record.recorded_at == "2023-11-14T22:13:20+00:00"
+    assert (record.target.device, record.target.arch) == ("MI300X", "gfx942")
+
+
+def test_a_graph_kernel_has_frames_and_grid_from_the_capture_and_says_it_is_inferred(tmp_path: Path) -> None:
+    replay = write(tmp_path, trace(replayed(["a", "b"]), deviceProperties=[MI300X]), "replay.json")
+    capture = write(tmp_path, trace(captured(["a", "b"]), deviceProperties=[MI300X]), "capture.json")
+    record = one(open_trace(replay, capture), kernels=["b"])
+    (launch,) = record.launches
+    assert [frame.function for frame in record.frames] == ["capture", "layer"]
+    assert (launch.frame, launch.frame_evidence, launch.graph_replay) == (1, Evidence.INFERRED, True)
+    assert "launch 2 of 2 in its capture" in (launch.reason or "")
+    assert (launch.grid, launch.block) == ((2, 1, 1), (64, 1, 1))
+    assert launch.joined_by["grid"] == "the launch in the trace of the graph's capture"
+    alone = one(open_trace(replay), kernels=["b"])
+    assert (alone.frames, alone.launches[0].frame_evidence) == ((), Evidence.UNRESOLVED)
+    assert "--capture-trace" in (alone.launches[0].reason or "")
+
+
+def test_an_incomplete_capture_is_counted(tmp_path: Path) -> None:
+    replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
+    capture = write(tmp_path, trace(captured(["a"])), "capture.json")
+    losses = open_trace(replay, capture).joined.timeline.losses.entries()
+    assert ("graph launches whose capture is incomplete", 1) in [(loss.what, loss.count) for loss in losses]
+    assert any(
+        "the replay ran 2 kernels, the capture launched 1, 1 were matched" in (loss.detail or "") for loss in losses
+    )
+
+
+def test_a_rocm_grid_of_unknown_unit_is_left_out(tmp_path: Path) -> None:
+    events = [kernel("k", 1, 1, 5, grid=[512, 1, 1], block=[256, 1, 1]), call("hipLaunchKernel", 0, 1, 6)]
+    record = one(open_trace(write(tmp_path, trace(events))), kernels=["k"])
+    assert (record.launches[0].grid, record.launches[0].grid_unit_seen) == (None, None)
+
+
+def test_a_cuda_grid_counts_blocks_also_without_its_call(tmp_path: Path) -> None:
+    events = [kernel("k", 1, 1, 5, grid=[512, 1, 1], block=[256, 1, 1], registers=40, shared_memory=2048, occupancy=50)]
+    record = one(open_trace(write(tmp_path, trace(events, cuda_runtime_version=12040))), kernels=["k"])
+    (launch,) = record.launches
+    assert (launch.grid, launch.grid_unit_seen) == ((512, 1, 1), GridUnit.BLOCKS)
+    resources = launch.resources
+    assert (resources.registers, resources.lds_bytes, resources.occupancy_percent) == (40, 2048, 50.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "source"),
+    [
+        ("aiter/ops/rmsnorm.py(62): rmsnorm2d_fwd", "rmsnorm2d_fwd", SourceRef("aiter/ops/rmsnorm.py", 62, "aiter")),
+        ("/opt/aiter/aiter/jit/core.py(9): wrapper", "wrapper", SourceRef("aiter/jit/core.py", 9, "aiter")),
+        ("/x/sglang/python/sglang/srt/a.py(1): f", "f", SourceRef("sglang/srt/a.py", 1, "sglang")),
+        (
+            "/x/triton-custom/python/triton/runtime/jit.py(7): run",
+            "run",
+            SourceRef("triton/runtime/jit.py", 7, "triton"),
+        ),
+        ("/v/lib/python3.12/site-packages/vllm/v1/x.py(5): g", "g", SourceRef("vllm/v1/x.py", 5, "vllm")),
+        ("/v/lib/python3.12/threading.py(973): run", "run", SourceRef("threading.py", 973, "python")),
+        ("torch_guard.py(283): wrapper_custom", "wrapper_custom", SourceRef("torch_guard.py", 283, None)),
+        (
+            "/home/me/my (old) code/run.py(12): <lambda>",
+            "<lambda>",
+            SourceRef("home/me/my (old) code/run.py", 12, None),
+        ),
+        ("nn.Module: Qwen3DecoderLayer_3", "nn.Module: Qwen3DecoderLayer_3", None),
+        ("<built-in function linear>", "<built-in function linear>", None),
+        ("<string>(2): __init__", "<string>(2): __init__", None),
+        ("", "", None),
+    ],
+)
+def test_names_of_python_functions_are_read(name: str, function: str, source: SourceRef | None) -> None:
+    read = read_frame_name(name)
+    assert (read.function, read.source) == (function, source)
+
+
+def test_general_names_leave_out_addresses_and_module_numbers_only() -> None:
+    assert general_name("nn.Module: Layer_12") == "nn.Module: Layer"
+    assert general_name("<built-in method mm of type object at 0x7f12>") == "<built-in method mm of type object>"
+    assert general_name("my_12.py(3): f_4") == "my_12.py(3): f_4"
+
+
+def test_the_frame_of_ones_own_stands_above_machinery() -> None:
+    stack = [
+        "run.py(1): main",
+        "my/model.py(7): forward",
+        "aiter/jit/core.py(1): wrapper",
+        "torch/_ops.py(3): __call__",
+    ]
+    assert own_place(stack) == "forward my/model.py:7"
+    assert own_place([]) is None
+
+
+@pytest.mark.parametrize(
+    ("types", "dims", "strides", "concrete", "expected"),
+    [
+        (["float"], [[2, 3]], [[3, 1]], [""], [(ArgumentKind.TENSOR, None, TensorInfo((2, 3), "float32", (3, 1)))]),
+        (
+            ["c10::Float8_e4m3fnuz"],
+            [[4]],
+            None,
+            [""],
+            [(ArgumentKind.TENSOR, None, TensorInfo((4,), "float8_e4m3fnuz"))],
+        ),
+        (["long int"], [[]], [[]], [""], [(ArgumentKind.TENSOR, None, TensorInfo((), "int64", ()))]),
+        (
+            ["Scalar", "Scalar", "Scalar"],
+            [[], [], []],
+            None,
+            ["3", "1e-5", "False"],
+            [(ArgumentKind.SCALAR, v, None) for v in (3, 1e-5, False)],
+        ),
+        (["ScalarList"], [[]], None, ["[1, 2]"], [(ArgumentKind.SEQUENCE, "[1, 2]", None)]),
+        (["TensorList"], [[[2], [3, 4]]], None, [""], [(ArgumentKind.SEQUENCE, 2, None)]),
+        ([""], [[]], None, [""], [(ArgumentKind.NONE, None, None)]),
+        (["Stream"], ["odd"], None, [None], [(ArgumentKind.OBJECT, None, None)]),
+        ("float", [], [], [], []),
+    ],
+)
+def test_arguments_are_read_from_the_lists_of_an_operator(
+    types: Any, dims: Any, strides: Any, concrete: Any, expected: list[Any]
+) -> None:
+    found = arguments_of(types, dims, strides, concrete)
+    assert [(argument.kind, argument.value, argument.tensor) for argument in found] == expected
+
+
+def test_inputs_are_read_only_for_the_operators_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, trace([op("aten::mm", n, 1, n, **MM) for n in range(50)]))
+    assert list(read_op_inputs(path, {7, 31, 99})) == [7, 31]
+    assert read_op_inputs(path, set()) == {}
+
+
+@pytest.mark.parametrize(
+    ("op_name", "a", "b", "shape"),
+    [
+        ("aten::mm", [16, 3072], [3072, 1024], {"M": 16, "N": 1024, "K": 3072}),
+        ("aten::linear", [2, 8, 64], [32, 64], {"M": 16, "N": 32, "K": 64}),
+        ("aten::bmm", [4, 8, 64], [4, 64, 32], {"B": 4, "M": 8, "N": 32, "K": 64}),
+        ("aiter::gemm_a16w16", [5, 64], [32, 64], {"M": 5, "N": 32, "K": 64}),
+        ("aten::mm", [16, 3072], [9, 1024], {}),
+        ("aten::mm", [16], [16, 4], {}),
+        ("aten::add", [16, 4], [16, 4], {}),
+    ],
+)
+def test_products_have_m_n_and_k(op_name: str, a: list[int], b: list[int], shape: dict[str, int]) -> None:
+    assert gemm_shape(op_name, arguments_of(["float", "float"], [a, b], None, None)) == shape
+
+
+def test_patterns_without_wildcards_fit_any_name_that_contains_them() -> None:
+    fits = matcher(["mm", "Cijk_*_MT256*", "a[bc]d"])
+    names = ["aten::mm", "Cijk_x_MT256x", "Cijk_x_MT128x", "abd", "add", "multi\nline mm"]
+    assert [fits(name) for name in names] == [True, True, False, True, False, True]
