@@ -23,12 +23,14 @@ class AsmKernel(msgspec.Struct, frozen=True):
         code_object: the `.co` file, relative to the tree; None when the row names none.
         shipped: whether that file is there.
         row: the row, where it stands.
+        file_name: the code object's name as the row has it; empty for none.
     """
 
     name: str
     code_object: str | None
     shipped: bool
     row: CsvRow
+    file_name: str = ""
 
 
 def asm_kernels(tree: AiterTree, arch: str, kind: str | None = None) -> dict[str, tuple[AsmKernel, ...]]:
@@ -45,9 +47,14 @@ def asm_kernels(tree: AiterTree, arch: str, kind: str | None = None) -> dict[str
     folder = tree.hsa_root / arch / kind if kind else tree.hsa_root / arch
     found: dict[str, tuple[AsmKernel, ...]] = {}
     for path in sorted(folder.rglob("*.csv")) if folder.is_dir() else ():
-        for kernel in _table(tree, path, text.read(path)):
+        for kernel in kernels_of(tree, path):
             found[kernel.name] = (*found.get(kernel.name, ()), kernel)
     return found
+
+
+def kernels_of(tree: AiterTree, table: Path) -> tuple[AsmKernel, ...]:
+    """The rows of one table, in its order. Raises SourceTreeError when it can't be read."""
+    return _table(tree, table, text.read(table))
 
 
 @lru_cache(maxsize=512)
@@ -78,6 +85,7 @@ def _table(tree: AiterTree, path: Path, content: str) -> tuple[AsmKernel, ...]:
                 tree.relative(shown) if shown is not None else None,
                 there is not None,
                 CsvRow(file, number, values),
+                named or "",
             )
         )
     return tuple(kernels)

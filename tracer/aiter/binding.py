@@ -20,6 +20,8 @@ from tracer.errors import SourceTreeError
 
 RECIPES = "aiter/jit/optCompilerConfig.json"
 MACROS = "csrc/include/rocm_ops.hpp"
+#: main's macro (2026) that writes the C function which ctypes calls
+ENTRY_MACRO = "AITER_CTYPES_DEFINE_ENTRYPOINT_VOID"
 _FOLDERS = {"AITER_CSRC_DIR": "csrc", "AITER_META_DIR": "", "AITER_ROOT_DIR": "", "AITER_GRADLIB_DIR": "gradlib"}
 _ARGUMENT = re.compile(r'py::arg\(\s*"(\w+)"\s*\)\s*(?:=\s*([^,;()]+))?')
 
@@ -32,12 +34,14 @@ class Recipe(msgspec.Struct, frozen=True):
         generators: Python scripts that write more sources, relative to the tree.
         tuned: environment variables of the tuned CSVs that are handed to a generator (`--tune_file`).
         line: line of the module's entry in aiter/jit/optCompilerConfig.json.
+        commands: the commands that write more sources, as they stand in the recipe.
     """
 
     sources: tuple[str, ...]
     generators: tuple[str, ...]
     tuned: tuple[str, ...]
     line: int | None
+    commands: tuple[str, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +84,7 @@ def recipe(tree: AiterTree, module: str) -> Recipe | None:
         generators=tuple(dict.fromkeys(_path(found) for found in re.findall(r"(\{\w+\}/[\w/]+\.py)", joined))),
         tuned=tuple(dict.fromkeys(re.findall(r"(AITER_CONFIG_\w+?)_FILE", joined))),
         line=text.find_line(tree.absolute(RECIPES), rf'^\s*"{re.escape(module)}"\s*:'),
+        commands=tuple(map(str, commands)),
     )
 
 
@@ -119,7 +124,19 @@ def find_binding(tree: AiterTree, module: str, function: str) -> Binding | None:
         if found is not None:
             return msgspec.structs.replace(found, function=definition(tree, how.sources, found.symbol))
     place = None if with_pybind else definition(tree, how.sources, function)
-    return None if place is None else Binding(kind="ctypes", symbol=function, used=None, function=place)
+    if place is None:
+        return None
+    entry = text.find_line(tree.absolute(place[0]), rf"\b{ENTRY_MACRO}\(\s*{re.escape(function)}\b")
+    entry = entry or _entry_above(tree, place, function)
+    used = (place[0], entry) if entry is not None else None
+    return Binding(kind="ctypes", symbol=function, used=used, macro=ENTRY_MACRO if used else None, function=place)
+
+
+def _entry_above(tree: AiterTree, place: tuple[str, int], function: str) -> int | None:
+    """The line of the macro that opens an entry point for ctypes, where the name stands on the line after it."""
+    lines = text.lines(tree.absolute(place[0]))
+    at = next((n for n in range(place[1], max(0, place[1] - 3), -1) if f"{ENTRY_MACRO}(" in lines[n - 1]), None)
+    return at if at is not None and re.search(rf"\b{re.escape(function)}\b", "".join(lines[at - 1 : at + 1])) else None
 
 
 def _in_pybind(tree: AiterTree, source: str, function: str) -> Binding | None:

@@ -20,12 +20,13 @@ from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
 from tracer.aiter.configs import MergedConfig, merge, require
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Refused, Undecided
-from tracer.aiter.cpp_values import DType, InstanceRef, Tensor
+from tracer.aiter.cpp_values import InstanceRef, Tensor
 from tracer.aiter.families import CkFamily
 from tracer.aiter.hops import binding_hops, dispatch_hops, instance_hop, kernel_hops, tuned_hop
+from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.instances import Instance, InstanceTable, instance_table
-from tracer.aiter.lookups import defaults, fp8_dtype, lookup_rule
-from tracer.aiter.padding import get_padded_m, next_power_of_two
+from tracer.aiter.lookups import defaults, lookup_rule
+from tracer.aiter.padding import get_padded_m
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import Steps, look_up, lookup
 from tracer.model.capture import BoundaryCall, Target
@@ -58,13 +59,8 @@ def resolve_ck(
     walk = Walk(
         tree.absolute(module.binding.function[0]),
         find=lambda key: _find(module.baked, key),
-        functions={
-            "getPaddedM": get_padded_m,
-            "nextPow2": next_power_of_two,
-            "get_device_cu_num": lambda: target.compute_units,
-            "get_device_gfx": lambda: target.arch,
-        },
-        names={"torch_fp8": DType((fp8_dtype(tree, target.arch or "") or "").removeprefix("torch."))},
+        functions=host_functions(target, environment),
+        names=host_names(tree, target),
     )
     reason: str | None = None
     try:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Event, KernelLaunch, Refused, Returned, Undecided
-from tracer.aiter.cpp_expressions import Expressions, Scope
+from tracer.aiter.cpp_expressions import Scope
+from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair, Table
 from tracer.aiter.cpp_operators import convert, literal
 from tracer.aiter.cpp_source import LAUNCH, CppSource, declared_name, expand, line_of, load, parse_statements, text_of
+from tracer.aiter.cpp_statements import Statements
 from tracer.aiter.cpp_values import Dim3, DType, InstanceRef, Null, Tensor, Unknown
 
 if TYPE_CHECKING:
@@ -25,9 +27,12 @@ _DISPATCH_TYPES = {
     "VLLM_DISPATCH_FLOATING_TYPES": ("float32", "float16", "bfloat16"),
 }
 _MAX_DEPTH = 30
+#: the class that loads a code object (csrc/include/aiter_hip_common.h)
+LOADER = "AiterAsmKernel"
+_MATH = ("pow", "ceil", "max", "min", "move")
 
 
-class Walk(Expressions):
+class Walk(Statements):
     """One walk through a file.
 
     Attributes:
@@ -38,7 +43,7 @@ class Walk(Expressions):
 
     def __init__(
         self,
-        source: Path,
+        source: Path | CppSource,
         *,
         find: Callable[[tuple[Any, ...]], InstanceRef | None] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
@@ -47,7 +52,7 @@ class Walk(Expressions):
         """Prepares a walk.
 
         Args:
-            source: the C++ file.
+            source: the C++ file, or its parsed text.
             find: what the file's look-up tables answer for a key.
             functions: functions of other files (`getPaddedM`), by name; they win over the file's own.
             names: values of names that other files define (`torch_fp8`).
@@ -56,7 +61,7 @@ class Walk(Expressions):
             SourceTreeError: the file can't be read.
         """
         super().__init__()
-        self.source: CppSource = load(source)
+        self.source: CppSource = source if isinstance(source, CppSource) else load(source)
         self.find = find
         self.given = dict(functions or {})
         self.names = dict(names or {})
@@ -64,8 +69,16 @@ class Walk(Expressions):
         self.chosen: list[tuple[InstanceRef, tuple[Any, ...]]] = []
         self.launches: list[KernelLaunch] = []
 
-    def call(self, name: str, arguments: Sequence[Any], types: Sequence[str] = ()) -> Any:
+    def call(
+        self, name: str, arguments: Sequence[Any], types: Sequence[str] = (), members: LoadedKernel | None = None
+    ) -> Any:
         """Walks a function of the file.
+
+        Args:
+            name: the function.
+            arguments: its arguments; those that are missing take their defaults.
+            types: its template arguments.
+            members: the object, for a member function.
 
         Raises:
             Undecided: the outcome depends on something that can't be known here.
@@ -74,7 +87,8 @@ class Walk(Expressions):
         node = self.source.functions.get(name)
         if node is None or len(self._stack) > _MAX_DEPTH:
             raise Undecided(0, name, self._stack[-1] if self._stack else name)
-        scope: Scope = {**self._template(node, types), **self._parameters(node, arguments)}
+        own = {**members.members, "this": members} if members is not None else {}
+        scope: Scope = {**own, **self._template(node, types), **self._parameters(node, arguments)}
         self.events.append(Event("enter", line_of(node) + self._offset, name))
         self._stack.append(name)
         body = node.child_by_field_name("body")
@@ -117,83 +131,20 @@ class Walk(Expressions):
             if name is None:
                 continue
             default = parameter.child_by_field_name("default_value")
+            kind = text_of(parameter.child_by_field_name("type"))
             if index < len(arguments):
-                bound[name] = arguments[index]
+                bound[name] = _as_parameter(arguments[index], kind)
             else:
-                bound[name] = Unknown(name) if default is None else self.evaluate(default, {})
+                bound[name] = Unknown(name) if default is None else _as_parameter(self.evaluate(default, {}), kind)
         return bound
-
-    # statements
-
-    def _statement(self, node: Node, scope: Scope) -> None:
-        match node.type:
-            case "compound_statement" | "else_clause" | "ERROR":
-                for child in node.named_children:
-                    self._statement(child, scope)
-            case "if_statement":
-                self._if(node, scope)
-            case "return_statement":
-                self._return(node, scope)
-            case "declaration":
-                self._declare(node, scope)
-            case "expression_statement":
-                for child in node.named_children:
-                    self.evaluate(child, scope)
-            case "throw_statement":
-                raise Refused(self._line(node), text_of(node))
-            case "switch_statement" | "for_statement" | "while_statement" | "do_statement" | "for_range_loop":
-                raise Undecided(
-                    self._line(node), text_of(node.child_by_field_name("condition") or node)[:80], self._here
-                )
-            case _:
-                pass  # using, static_assert, comment, type definitions: nothing is chosen there
-
-    def _if(self, node: Node, scope: Scope) -> None:
-        condition = node.child_by_field_name("condition")
-        assert condition is not None
-        value = self._truth(self.evaluate(condition, scope), condition)
-        self.events.append(Event("condition", self._line(condition), text_of(condition), value))
-        branch = node.child_by_field_name("consequence" if value else "alternative")
-        if branch is not None:
-            self._statement(branch, scope)
-
-    def _return(self, node: Node, scope: Scope) -> None:
-        if not node.named_children:
-            raise Returned(Unknown("void"))
-        value = self.evaluate(node.named_children[0], scope)
-        if isinstance(value, Unknown) and value.name:
-            name, _, types = value.text.partition("<")
-            value = InstanceRef(name, tuple(t for t in types.rstrip(">").split(", ") if t), self._line(node))
-        if isinstance(value, InstanceRef):
-            self.events.append(Event("return", self._line(node), value.name))
-        raise Returned(value)
-
-    def _declare(self, node: Node, scope: Scope) -> None:
-        kind = text_of(node.child_by_field_name("type"))
-        for part in node.children_by_field_name("declarator"):
-            name = declared_name(part)
-            if name is None:
-                continue
-            value: Any = Unknown(name)
-            if part.type == "init_declarator":
-                initial = part.child_by_field_name("value")
-                if initial is not None and initial.type in ("argument_list", "initializer_list"):
-                    value = self._construct(kind, [self.evaluate(c, scope) for c in initial.named_children])
-                elif initial is not None:
-                    value = convert(self.evaluate(initial, scope), kind)
-            elif part.type == "function_declarator":  # `dim3 grid(rows);` reads like a declaration
-                inner = text_of(part.child_by_field_name("parameters"))
-                value = self.evaluate(parse_statements(f"{kind}{inner};").named_children[0].named_children[0], scope)
-            elif kind == "dim3":
-                value = Dim3()
-            scope[name] = value
 
     def _call(self, node: Node, scope: Scope) -> Any:
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         assert function is not None
         arguments = [c for c in (listed.named_children if listed is not None else []) if c.type != "comment"]
         name = text_of(function)
-        head = name.partition("<")[0].rsplit("::", 1)[-1]
+        head, bracket, inside = name.partition("<")
+        head = head.rsplit("::", 1)[-1]
         if head == "TORCH_CHECK" or head.startswith("AITER_CHECK"):
             return self._check(node, arguments, scope)
         if head in _DISPATCH_TYPES and arguments:
@@ -202,23 +153,49 @@ class Walk(Expressions):
             return self._method(node, function, arguments, scope)
         if head in self.given:
             return self.given[head](*[self.evaluate(a, scope) for a in arguments])
-        if head in ("pow", "ceil", "max", "min", "move"):
+        if head in _MATH:
             return self._math(head, [self.evaluate(a, scope) for a in arguments], name)
-        if head in self.source.functions and function.type != "call_expression":
-            resolved = text_of(function) if "<" not in name else self._name(function, scope).text
+        if head in ("static_cast", "make_tuple", "get", "string", "to_string", "make_unique", "tie"):
+            return self._standard(head, inside.rstrip(">"), [self.evaluate(a, scope) for a in arguments], node)
+        if head in self.source.functions and function.type != "call_expression" and head not in self.source.classes:
+            resolved = name if not bracket else self._name(function, scope).text
             types = resolved[resolved.index("<") + 1 : resolved.rindex(">")].split(", ") if "<" in resolved else []
             return self.call(head, [self.evaluate(a, scope) for a in arguments], types)
         if head in self.source.macros and function.type == "identifier":
             return self._macro(head, arguments, scope)
         if head == "dim3":
             return Dim3(*[self.evaluate(a, scope) for a in arguments])
+        if head == "hipModuleLaunchKernel":
+            return self._launch_module(scope.get("this"), [self.evaluate(a, scope) for a in arguments][1:7], node)
+        if head == LOADER or head in self.source.classes:
+            loaded = self.load_kernel(head, [self.evaluate(a, scope) for a in arguments], self._line(node))
+            return loaded if loaded is not None else Unknown(name)
         callee = self.evaluate(function, scope)
         if isinstance(callee, InstanceRef):
             self.chosen.append((callee, tuple(self.evaluate(a, scope) for a in arguments)))
             return Unknown(name)
         if isinstance(callee, KernelLaunch):
             self.launches.append(callee)
+        for argument in arguments:  # HIP_CALL(hipModuleLaunchKernel(...)) and its kin
+            if argument.type == "call_expression":
+                self.evaluate(argument, scope)
         return Unknown(text_of(node)[:120])
+
+    def _standard(self, head: str, inside: str, values: list[Any], node: Node) -> Any:
+        """What the standard library's functions make of plain values."""
+        if head == "make_unique":
+            loaded = self.load_kernel(inside, values, self._line(node))
+            return loaded if loaded is not None else Unknown(text_of(node)[:120])
+        if head in ("make_tuple", "tie"):
+            return tuple(values)
+        if not values:
+            return "" if head == "string" else Unknown(text_of(node)[:120])
+        if head == "static_cast":
+            return convert(values[0], inside)
+        if head == "get":
+            known = isinstance(values[0], tuple) and inside.isdigit() and int(inside) < len(values[0])
+            return values[0][int(inside)] if known else Unknown(text_of(node)[:120])
+        return str(values[0]) if isinstance(values[0], str | int) else Unknown(text_of(node)[:120])
 
     def _check(self, node: Node, arguments: list[Node], scope: Scope) -> Any:
         value = self.evaluate(arguments[0], scope) if arguments else True
@@ -245,26 +222,101 @@ class Walk(Expressions):
         if method == LAUNCH:
             return self._launch(owner_node, arguments, scope)
         owner = self.evaluate(owner_node, scope)
+        if isinstance(owner, str | Table):
+            return self._on_plain(owner, method, [self.evaluate(a, scope) for a in arguments], node)
         if method == "find" and self.find is not None:
             key = self.evaluate(arguments[0], scope)
             key = key if isinstance(key, tuple) else (key,)
             found = self.find(key)
             self.events.append(Event("lookup", self._line(node), text_of(arguments[0]), found is not None, key))
             return found if found is not None else Null()
+        if isinstance(owner, Fields | Unknown) and method in ("find", "emplace", "get_or_create"):
+            return self._on_cache(method, [self.evaluate(a, scope) for a in arguments])
         if method == "end":
             return Null()
-        if isinstance(owner, Tensor):
+        if isinstance(owner, Tensor | Optional):
             known = owner.method(method)
             return known(*[self.evaluate(a, scope) for a in arguments]) if known else Unknown(text_of(node))
         if isinstance(owner, Null):
+            if method == "value_or" and arguments:
+                return self.evaluate(arguments[0], scope)
             return False if method in ("has_value", "defined") else Null()
+        if isinstance(owner, LoadedKernel):
+            return self._on_kernel(owner, function, method, [self.evaluate(a, scope) for a in arguments], scope)
         if isinstance(owner, DType) or method in ("value", "value_or", "toScalarType"):
             return owner
-        if isinstance(owner, str) and method == "empty":
-            return not owner
         if method == "has_value" and not isinstance(owner, Unknown):
             return True
         return Unknown(text_of(node)[:120])
+
+    def _on_plain(self, owner: str | Table, method: str, values: list[Any], node: Node) -> Any:
+        """Methods of a string, and of a table of configurations."""
+        if isinstance(owner, Table):
+            if method == "find" and values:
+                found = owner.find(values[0])
+                hit = isinstance(found, Pair)
+                self.events.append(Event("lookup", self._line(node), text_of(node)[:80], hit, (values[0],)))
+                return found
+            return Null() if method == "end" else not owner.entries if method == "empty" else Unknown(text_of(node))
+        if method == "find" and values and isinstance(values[0], str):
+            return owner.find(values[0])
+        if method == "empty":
+            return not owner
+        return owner if method in ("c_str", "data") else Unknown(text_of(node)[:120])
+
+    def _on_cache(self, method: str, values: list[Any]) -> Any:
+        """A map that the function keeps between calls: empty at the first one, and nothing else depends on it."""
+        if method == "find":
+            return Null()
+        if method == "emplace":
+            return Pair(Pair(values[0] if values else Null(), Null()), second=True)
+        return self._run(values[-1]) if values and isinstance(values[-1], Lambda) else Unknown(method)
+
+    def _run(self, function: Lambda) -> Any:
+        body = function.node.child_by_field_name("body")
+        assert body is not None
+        try:
+            self._statement(body, function.scope)
+        except Returned as result:
+            return result.value
+        return Unknown("void")
+
+    def load_kernel(self, kind: str, arguments: list[Any], line: int) -> LoadedKernel | None:
+        """A kernel that AiterAsmKernel, or a class of the file with a constructor like its, loads."""
+        if kind != LOADER and kind not in self.source.classes:
+            return None
+        given = [a.value if isinstance(a, Optional) else a for a in (*arguments[:2], Unknown(kind), Unknown(kind))]
+        loaded = LoadedKernel(kind, given[0], given[1], line)
+        for member, default in self.source.classes.get(kind, {}).items():
+            loaded.members[member] = Unknown(member) if default is None else self.evaluate(default, {})
+        if kind in self.source.functions:
+            self.call(kind, arguments, members=loaded)
+        return loaded
+
+    def _on_kernel(self, owner: LoadedKernel, function: Node, method: str, values: list[Any], scope: Scope) -> Any:
+        if method == "get":
+            return owner
+        if owner.kind != LOADER and method in self.source.functions:
+            named = function.child_by_field_name("field")
+            types = text_of(named).partition("<")[2].rstrip(">").split(", ") if named is not None else []
+            return self.call(method, values, [self._type(t, scope) for t in types if t], members=owner)
+        if method == "launch_kernel" and values and isinstance(values[0], tuple):
+            return self._launch_module(owner, list(values[0][2:8]), function)
+        return Unknown(method)
+
+    def _launch_module(self, kernel: Any, extents: list[Any], node: Node) -> Any:
+        """A kernel of a code object is launched: three extents of the grid, three of the block."""
+        if not isinstance(kernel, LoadedKernel) or not isinstance(kernel.name, str):
+            raise Undecided(self._line(node), "which code object is launched", self._here)
+        known = [all(isinstance(e, int) for e in part) for part in (extents[:3], extents[3:6])]
+        if any(isinstance(extent, int) and extent <= 0 for extent in extents):
+            raise Refused(self._line(node), f"the launch's extents are {', '.join(map(str, extents))}")
+        parts = [tuple(extents[3 * i : 3 * i + 3]) if is_known else None for i, is_known in enumerate(known)]
+        code_object = kernel.code_object if isinstance(kernel.code_object, str) else None
+        self.launches.append(
+            KernelLaunch(kernel.name, (), parts[0], parts[1], self._line(node), code_object, kernel.line)
+        )
+        return Unknown("void")
 
     def _launch(self, kernel: Node, arguments: list[Node], scope: Scope) -> KernelLaunch:
         extents: list[tuple[int, int, int] | None] = []
@@ -292,3 +344,10 @@ class Walk(Expressions):
         finally:
             self._offset = before
         return Unknown("void")
+
+
+def _as_parameter(value: Any, kind: str) -> Any:
+    """An argument as its parameter holds it: a plain value in a `std::optional` is tested for being there."""
+    if "optional" in kind:
+        return Optional(value) if isinstance(value, bool | int | float | str) else value
+    return value.value if isinstance(value, Optional) and "auto" not in kind else value

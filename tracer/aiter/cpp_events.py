@@ -61,6 +61,8 @@ class KernelLaunch(msgspec.Struct, frozen=True):
         kernel: the kernel's name without template arguments; types: its template arguments, resolved where known.
         grid, block: extents; None where not known.
         line: of the launch.
+        code_object: path of the kernel's code object below `AITER_ASM_DIR`, where it has one.
+        loaded: the line that loads the code object.
     """
 
     kernel: str
@@ -68,3 +70,5 @@ class KernelLaunch(msgspec.Struct, frozen=True):
     grid: tuple[int, int, int] | None
     block: tuple[int, int, int] | None
     line: int
+    code_object: str | None = None
+    loaded: int | None = None

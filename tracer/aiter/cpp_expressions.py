@@ -8,14 +8,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Undecided
+from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair
 from tracer.aiter.cpp_operators import apply_binary, convert, literal
 from tracer.aiter.cpp_source import CppSource, line_of, text_of
-from tracer.aiter.cpp_values import Dim3, InstanceRef, Null, Unknown, scalar_type
+from tracer.aiter.cpp_values import U32, Dim3, InstanceRef, Null, Unknown, scalar_type
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Scope = dict[str, Any]
+#: what a variable takes, by what it holds; the first that fits
+_KINDS = ((bool, "bool"), (U32, "uint32_t"), (int, "int"), (float, "float"))
 
 
 class Expressions(abc.ABC):
@@ -44,7 +47,7 @@ class Expressions(abc.ABC):
             case "parenthesized_expression" | "condition_clause" | "initializer_pair":
                 return self.evaluate(node.named_children[-1], scope)
             case "initializer_list":
-                return tuple(self.evaluate(child, scope) for child in node.named_children)
+                return tuple(self.evaluate(child, scope) for child in node.named_children if child.type != "comment")
             case "binary_expression":
                 return self._binary(node, scope)
             case "unary_expression" | "pointer_expression":
@@ -55,8 +58,19 @@ class Expressions(abc.ABC):
                 value = self.evaluate(condition, scope)
                 if isinstance(value, Unknown):
                     return Unknown(text_of(node))
-                chosen = node.child_by_field_name("consequence" if self._truth(value, condition) else "alternative")
+                held = self._truth(value, condition)
+                chosen = node.child_by_field_name("consequence" if held else "alternative")
+                if chosen is None and held:  # `a ?: b`
+                    return value
                 return self.evaluate(chosen, scope) if chosen is not None else Unknown(text_of(node))
+            case "update_expression":
+                return self._update(node, scope)
+            case "subscript_expression":
+                return self._subscript(node, scope)
+            case "lambda_expression":
+                return Lambda(node, scope)
+            case "this":
+                return scope.get("this", Unknown("this"))
             case "assignment_expression":
                 return self._assign(node, scope)
             case "call_expression":
@@ -134,14 +148,50 @@ class Expressions(abc.ABC):
         value = self.evaluate(right, scope)
         if operator != "=":
             value = apply_binary(operator[:-1], self.evaluate(left, scope), value, text_of(node))
+        self._store(left, value, scope)
+        return value
+
+    def _store(self, left: Node, value: Any, scope: Scope) -> None:
         if left.type == "identifier":
             before = scope.get(text_of(left))
-            scope[text_of(left)] = convert(value, "int") if isinstance(before, int) else value
+            if isinstance(before, Optional) and isinstance(value, bool | int | float | str):
+                value = Optional(value)
+            kind = next((name for known, name in _KINDS if isinstance(before, known)), "")
+            scope[text_of(left)] = convert(value, kind)
         elif left.type == "field_expression":
             owner = self.evaluate(left.child_by_field_name("argument"), scope)  # type: ignore[arg-type]
-            if isinstance(owner, Dim3):
-                setattr(owner, text_of(left.child_by_field_name("field")), value)
-        return value
+            member = text_of(left.child_by_field_name("field"))
+            if isinstance(owner, Dim3 | Pair):
+                setattr(owner, member, value)
+            elif isinstance(owner, Fields):
+                owner.values[member] = value
+            elif isinstance(owner, LoadedKernel):
+                owner.members[member] = value
+        elif left.type == "call_expression" and text_of(left.child_by_field_name("function")) == "std::tie":
+            targets = left.child_by_field_name("arguments")
+            for index, target in enumerate(targets.named_children if targets is not None else []):
+                known = isinstance(value, tuple) and index < len(value)
+                self._store(target, value[index] if known else Unknown(text_of(target)), scope)
+
+    def _update(self, node: Node, scope: Scope) -> Any:
+        """`++i` and `i--`; the value is the one after for both, which no loop of aiter's looks at."""
+        target = node.child_by_field_name("argument")
+        assert target is not None
+        value = self.evaluate(target, scope)
+        symbol = text_of(node.child_by_field_name("operator"))
+        after = apply_binary(symbol[:1], value, 1, text_of(node))
+        self._store(target, after, scope)
+        return after
+
+    def _subscript(self, node: Node, scope: Scope) -> Any:
+        owner_node, listed = node.child_by_field_name("argument"), node.child_by_field_name("indices")
+        owner = self.evaluate(owner_node, scope) if owner_node is not None else Unknown("")
+        index = self.evaluate(listed.named_children[0], scope) if listed is not None and listed.named_children else None
+        if isinstance(index, int) and isinstance(owner, str) and 0 <= index <= len(owner):
+            return ord(owner[index]) if index < len(owner) else 0
+        if isinstance(index, int) and isinstance(owner, tuple | list) and 0 <= index < len(owner):
+            return owner[index]
+        return Unknown(text_of(node)[:120])
 
     def _field(self, node: Node, scope: Scope) -> Any:
         owner_node, field = node.child_by_field_name("argument"), text_of(node.child_by_field_name("field"))
@@ -150,11 +200,21 @@ class Expressions(abc.ABC):
             return owner
         if isinstance(owner, Dim3) and field in ("x", "y", "z"):
             return getattr(owner, field)
+        if isinstance(owner, Pair) and field in ("first", "second"):
+            return getattr(owner, field)
+        if field == "multiProcessorCount" and field in self.names:
+            return self.names[field]
+        if isinstance(owner, Fields):
+            return owner.get(field)
+        if isinstance(owner, LoadedKernel):
+            return owner.members.get(field, Unknown(text_of(node)))
         return Unknown(text_of(node))
 
     def _math(self, name: str, values: list[Any], text: str) -> Any:
         if name == "move":
             return values[0]
+        if len(values) == 1 and isinstance(values[0], tuple):  # std::min({a, b, c})
+            values = list(values[0])
         if not values or not all(isinstance(v, int | float) for v in values):
             return Unknown(text)
         return {"pow": math.pow, "ceil": math.ceil, "max": max, "min": min}[name](*values)  # type: ignore[operator]
@@ -162,6 +222,10 @@ class Expressions(abc.ABC):
     def _construct(self, kind: str, values: list[Any]) -> Any:
         if kind.split()[-1:] == ["dim3"] or kind == "dim3":
             return Dim3(*values)
+        if "vector<" in kind:
+            return tuple(values)
+        if kind.endswith("string"):
+            return values[0] if values else ""
         return convert(values[0], kind) if len(values) == 1 else tuple(values)
 
     def _truth(self, value: Any, node: Node) -> bool:
@@ -169,7 +233,8 @@ class Expressions(abc.ABC):
             raise Undecided(self._line(node), text_of(node), self._here)
         if isinstance(value, Null):
             return False
-        return bool(value) if isinstance(value, bool | int | float | str) else True
+        # a string is only ever tested as a pointer to characters, and an optional for being there
+        return bool(value) if isinstance(value, bool | int | float) else True
 
     @property
     def _here(self) -> str:

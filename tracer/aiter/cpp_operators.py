@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import operator
+import struct
 from collections.abc import Callable
 from typing import Any
 
-from tracer.aiter.cpp_values import DType, InstanceRef, Null, Tensor, Unknown
+from tracer.aiter.cpp_objects import LoadedKernel, Optional, Pair
+from tracer.aiter.cpp_values import U32, DType, InstanceRef, Null, Tensor, Unknown
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "<": operator.lt, ">": operator.gt, "<=": operator.le,
     ">=": operator.ge, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
 }  # fmt: skip
+
+
+_Identity = InstanceRef | Tensor | Pair | LoadedKernel
 
 
 def literal(text: str) -> Any:
@@ -34,7 +39,13 @@ def convert(value: Any, kind: str) -> Any:
     """What a declared type makes of a value: floating results become whole numbers in an `int`."""
     if isinstance(value, float) and ("int" in kind or kind in ("size_t", "long")):
         return int(value)
-    return value
+    if isinstance(value, int) and kind in ("uint32_t", "unsigned int", "unsigned", "uint"):
+        return U32(value)
+    if isinstance(value, U32) and kind in ("int", "int32_t"):
+        return int(value) - (1 << 32) if value >> 31 else int(value)
+    if isinstance(value, int | float) and kind == "float":
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    return bool(value) if kind == "bool" and isinstance(value, int | float) else value
 
 
 def apply_binary(symbol: str, left: Any, right: Any, text: str) -> Any:
@@ -46,6 +57,12 @@ def apply_binary(symbol: str, left: Any, right: Any, text: str) -> Any:
         right: the second operand.
         text: the expression, for an answer that is not known.
     """
+    left = left.value if isinstance(left, Optional) and not isinstance(right, Null) else left
+    right = right.value if isinstance(right, Optional) and not isinstance(left, Null) else right
+    if symbol == "+" and isinstance(left, str) and isinstance(right, str):
+        return left + right
+    if (isinstance(left, U32) and type(right) is int) or (type(left) is int and isinstance(right, U32)):
+        left, right = U32(left), U32(right)
     if symbol in ("==", "!="):
         same = _same(left, right)
         return Unknown(text) if same is None else same is (symbol == "==")
@@ -53,11 +70,14 @@ def apply_binary(symbol: str, left: Any, right: Any, text: str) -> Any:
         return _logic(symbol, left, right, text)
     if isinstance(left, int | float) and isinstance(right, int | float):
         if symbol == "/":
-            return _divide(left, right, text)
+            quotient = _divide(left, right, text)
+            return U32(quotient) if isinstance(left, U32) and isinstance(quotient, int) else quotient
         if symbol == "%" and isinstance(left, int) and isinstance(right, int) and right:
-            return left - right * int(left / right)  # C++ rounds towards zero
+            rest = abs(left) % abs(right)  # C++ rounds towards zero
+            return type(left)(-rest if left < 0 else rest) if not isinstance(left, bool) else rest
         if symbol in _ARITHMETIC:
-            return _ARITHMETIC[symbol](left, right)
+            result = _ARITHMETIC[symbol](left, right)
+            return U32(result) if isinstance(left, U32) and not isinstance(result, bool | float) else result
     return Unknown(text)
 
 
@@ -76,7 +96,7 @@ def _same(left: Any, right: Any) -> bool | None:
         return None
     if isinstance(left, Null) or isinstance(right, Null):
         return isinstance(left, Null) and isinstance(right, Null)
-    if isinstance(left, InstanceRef | Tensor) or isinstance(right, InstanceRef | Tensor):
+    if isinstance(left, _Identity) or isinstance(right, _Identity):
         return left is right
     if isinstance(left, DType) or isinstance(right, DType):
         return bool(left == right)

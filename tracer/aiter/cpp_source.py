@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: the name that a launch configuration becomes
 LAUNCH = "ktrace_launch"
+#: main's macro for a function that is called through ctypes: (name, (parameters), (arguments)), then the body
+ENTRY = re.compile(r"\bAITER_CTYPES_DEFINE_ENTRYPOINT_VOID\(\s*(\w+)\s*,\s*\(([^()]*)\)\s*,\s*\([^()]*\)\s*\)")
+_MARKER = "AITER_CTYPES_ERROR_DEF"
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 _VALUE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(r"^[ \t]*(?:static\s+)?(?:const\s+|constexpr\s+)+[\w:]+\s+(\w+)\s*=\s*([^;\n]+);", re.MULTILINE)
@@ -41,6 +44,7 @@ class CppSource:
         functions: name -> its `function_definition` node; of overloads the first.
         macros: function-like macros by name.
         constants: object-like macros and namespace-level constants, name -> text of the value.
+        classes: classes with a constructor, name -> member -> the node of its default value, or None.
     """
 
     def __init__(self, path: Path, content: str) -> None:
@@ -57,7 +61,9 @@ class CppSource:
         self.constants.update({f.group(1): f.group(2).strip() for f in _CONSTANT.finditer(content)})
         self.tree = parser().parse(prepare(content).encode())
         self.functions: dict[str, Node] = {}
+        self.classes: dict[str, dict[str, Node | None]] = {}
         self._collect(self.tree.root_node)
+        self.classes = {name: members for name, members in self.classes.items() if name in self.functions}
 
     def _collect(self, node: Node) -> None:
         if node.type == "function_definition":
@@ -65,8 +71,20 @@ class CppSource:
             if name is not None:
                 self.functions.setdefault(name, node)
             return
+        if node.type == "class_specifier" and node.child_by_field_name("body") is not None:
+            self._class(node)
         for child in node.children:
             self._collect(child)
+
+    def _class(self, node: Node) -> None:
+        members: dict[str, Node | None] = {}
+        body = node.child_by_field_name("body")
+        for part in body.named_children if body is not None else []:
+            declared = part.child_by_field_name("declarator") if part.type == "field_declaration" else None
+            name = declared_name(declared) if declared is not None else None
+            if name is not None:
+                members[name] = part.child_by_field_name("default_value")
+        self.classes[text_of(node.child_by_field_name("name"))] = members
 
 
 def load(path: Path) -> CppSource:
@@ -131,7 +149,27 @@ def prepare(content: str) -> str:
             continued = line.endswith("\\")
             continue
         kept.append(line if all(taken) else "")
-    return as_calls("\n".join(kept))
+    return as_calls(_as_functions("\n".join(kept)).replace(_MARKER, " " * len(_MARKER)))
+
+
+def _as_functions(content: str) -> str:
+    """Entry points for ctypes, which a macro writes, as plain functions."""
+    if "AITER_CTYPES_DEFINE_ENTRYPOINT_VOID" not in content:
+        return content
+    pieces, at = [], 0
+    for found in ENTRY.finditer(text.blank_comments(content)):
+        pieces += [content[at : found.start()], _as_function(found)]
+        at = found.end()
+    return "".join([*pieces, content[at:]])
+
+
+def _as_function(found: re.Match[str]) -> str:
+    """The head of the function that the macro writes; its lines are kept."""
+    before, whole = found.start(), found.group(0)
+    lead = "\n" * whole[: found.start(1) - before].count("\n")
+    between = "\n" * whole[found.end(1) - before : found.start(2) - before].count("\n")
+    rest = "\n" * whole[found.end(2) - before :].count("\n")
+    return f"void {lead}{found.group(1)}({between}{found.group(2)}){rest}"
 
 
 def as_calls(piece: str) -> str:

@@ -33,6 +33,14 @@ class Unknown:
         self.name = name
 
 
+class U32(int):
+    """A `uint32_t`: what is computed with one is one, and comes round at 2**32."""
+
+    def __new__(cls, value: int) -> U32:
+        """The value as 32 bits hold it."""
+        return super().__new__(cls, int(value) & 0xFFFFFFFF)
+
+
 class Null:
     """nullptr, std::nullopt, an optional that was not given."""
 

@@ -35,7 +35,7 @@ def resolve_dispatch(
     if family is not None:
         return resolve_ck(tree, family, boundary, target, environment)
     if boundary.module in HIP_MODULES:
-        return resolve_hip(tree, boundary, target)
+        return resolve_hip(tree, boundary, target, environment)
     return None
 
 

@@ -1,28 +1,36 @@
-"""Kernels that aiter's own `.cu` files launch by `<<<>>>`: a call in, the `__global__` function, grid and block out.
+"""Kernels that aiter's own `.cu` files launch themselves: a call in, the `__global__` function or code object out.
 
 The host function is walked in its text with the recorded arguments, so conditions, macros and the launch configuration
-are those of the file at hand.
+are those of the file at hand. Assembly kernels are chosen from the tables under `hsa/`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from tracer.aiter import text
-from tracer.aiter.binding import find_binding
+from tracer.aiter.asm_configs import AsmConfigs, asm_configs
+from tracer.aiter.binding import find_binding, recipe
 from tracer.aiter.call_values import call_values
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import KernelLaunch, Refused, Undecided
-from tracer.aiter.cpp_values import DType
-from tracer.aiter.hops import binding_hops, dispatch_hops
-from tracer.aiter.lookups import fp8_dtype
+from tracer.aiter.hops import binding_hops, code_object_hops, dispatch_hops
+from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import BoundaryCall, Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, FlowStep, Hop, Layer
 
-HIP_MODULES = frozenset({"module_quant"})
+HIP_MODULES = frozenset({
+    "module_quant", "module_gemm_a8w8_asm", "module_gemm_a16w16_asm", "module_gemm_a4w4_asm", "module_moe_asm",
+    "module_moe_fmoe_asm", "module_gemm_a8w8_blockscale_asm", "module_gemm_mi350_a8w8_blockscale_asm",
+    "module_f4gemm_asm", "module_mxfp8fp4gemm_asm", "module_gemm_a8w8_blockscale_bpreshuffle_asm",
+    "module_attention_asm",
+})  # fmt: skip
 
 #: (kind, sentence, expression), in the order in which they stand in a quantising kernel
 _QUANT_FLOW = (
@@ -39,18 +47,25 @@ _QUANT_FLOW = (
 )  # fmt: skip
 
 
-def resolve_hip(tree: AiterTree, boundary: BoundaryCall, target: Target) -> Dispatch | None:
+def resolve_hip(
+    tree: AiterTree, boundary: BoundaryCall, target: Target, environment: Mapping[str, str]
+) -> Dispatch | None:
     """What a host function launches; None when the module does not bind the function.
 
     Raises:
         SourceTreeError: a file of the tree can't be read.
     """
     binding = find_binding(tree, boundary.module, boundary.function)
-    if binding is None or binding.function is None:
+    how = recipe(tree, boundary.module)
+    if binding is None or binding.function is None or how is None:
         return None
     file = binding.function[0]
-    fp8 = (fp8_dtype(tree, target.arch or "") or "").removeprefix("torch.")
-    walk = Walk(tree.absolute(file), names={"torch_fp8": DType(fp8), "torch_fp4x2": DType("float4_e2m1fn_x2")})
+    configs = asm_configs(tree, how, target.arch or "")
+    walk = Walk(
+        tree.absolute(file),
+        functions=host_functions(target, environment),
+        names={**host_names(tree, target), **configs.tables},
+    )
     reason = None
     try:
         walk.call(binding.symbol, list(call_values(binding, boundary).values()))
@@ -64,26 +79,53 @@ def resolve_hip(tree: AiterTree, boundary: BoundaryCall, target: Target) -> Disp
             hops.append(
                 Hop(layer=Layer.LAUNCH, name="?", evidence=Evidence.UNRESOLVED, reason=f"no launch was found in {file}")
             )
-        return Dispatch(boundary=boundary.id, hops=tuple(hops))
+        return Dispatch(boundary=boundary.id, hops=tuple(hops), candidates=_candidates(walk, configs))
     launch = walk.launches[-1]
+    answer = Dispatch(boundary=boundary.id, hops=tuple(hops), parameters=_parameters(launch, file))
+    if launch.code_object is not None:
+        return _assembly(tree, answer, launch, file, configs, target)
+    return _global(tree, answer, launch, file)
+
+
+def _assembly(
+    tree: AiterTree, answer: Dispatch, launch: KernelLaunch, file: str, configs: AsmConfigs, target: Target
+) -> Dispatch:
+    """The answer for a kernel of a code object."""
+    row = next((kernel for kernel in configs.kernels.values() if kernel.name == launch.kernel), None)
+    folder = tree.relative(tree.hsa_root / (target.arch or ""))
+    hops = code_object_hops(tree, launch, file, row, f"{folder}/{launch.code_object}")
+    assumption = None
+    if row is not None:
+        assumption = f"built for {target.arch} from the tables under {folder}; its maps iterate as libstdc++'s do"
+    return msgspec.structs.replace(
+        answer, instance=launch.kernel, hops=(*answer.hops, *hops), symbols=(launch.kernel,), assumption=assumption
+    )
+
+
+def _candidates(walk: Walk, configs: AsmConfigs) -> tuple[str, ...]:
+    """Kernels of the tables that the functions entered so far name, where the walk stopped before it chose one."""
+    entered = [walk.source.functions.get(event.text) for event in walk.events if event.kind == "enter"]
+    body = " ".join(node.text.decode() for node in entered if node is not None and node.text is not None)
+    tables = [table for name, table in configs.tables.items() if re.search(rf"\b{name}\b", body)]
+    return tuple(dict.fromkeys(configs.kernels[key].name for table in tables for key in table.entries))
+
+
+def _global(tree: AiterTree, answer: Dispatch, launch: KernelLaunch, file: str) -> Dispatch:
+    """The answer for a kernel that is launched by `<<<>>>`."""
     line = global_function_line(tree, file, launch.kernel)
     source = tree.ref(file, launch.line)
-    hops.append(Hop(layer=Layer.LAUNCH, name=f"{launch.kernel}<<<>>>", source=source, evidence=Evidence.RESOLVED))
-    hops.append(
+    hops = (
+        Hop(layer=Layer.LAUNCH, name=f"{launch.kernel}<<<>>>", source=source, evidence=Evidence.RESOLVED),
         Hop(
             layer=Layer.KERNEL,
             name=launch.kernel,
             source=tree.ref(file, line) if line else None,
             evidence=Evidence.RESOLVED if line else Evidence.UNRESOLVED,
             reason=None if line else f"{file} defines no __global__ function {launch.kernel}",
-        )
+        ),
     )
-    return Dispatch(
-        boundary=boundary.id,
-        hops=tuple(hops),
-        parameters=_parameters(launch, file),
-        core_flow=_flow(tree, file, line) if line else (),
-    )
+    flow = _flow(tree, file, line) if line else ()
+    return msgspec.structs.replace(answer, hops=(*answer.hops, *hops), core_flow=flow)
 
 
 def _parameters(launch: KernelLaunch, file: str) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from tracer.aiter.asm_tables import AsmKernel
 from tracer.aiter.baked import BakedTable
 from tracer.aiter.binding import Binding
 from tracer.aiter.ck import CkPlaces
 from tracer.aiter.cpp_eval import Walk
-from tracer.aiter.cpp_events import Event
+from tracer.aiter.cpp_events import Event, KernelLaunch
 from tracer.aiter.cpp_values import InstanceRef
 from tracer.aiter.instances import Instance
 from tracer.aiter.tree import AiterTree
@@ -24,7 +25,7 @@ def binding_hops(tree: AiterTree, binding: Binding) -> list[Hop]:
         name = f'm.def("{binding.symbol}")'
         hops.append(Hop(layer=Layer.BINDING, name=name, source=tree.ref(*binding.defined), evidence=Evidence.RESOLVED))
     if binding.function is not None:
-        stated = binding.kind == "pybind"
+        stated = binding.used is not None
         hops.append(
             Hop(
                 layer=Layer.CPP,
@@ -147,4 +148,32 @@ def kernel_hops(tree: AiterTree, places: CkPlaces) -> list[Hop]:
             hops.append(Hop(layer=layer, name=place.name, source=source, evidence=Evidence.RESOLVED, note=note))
     if places.missing is not None:
         hops.append(Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=places.missing))
+    return hops
+
+
+def code_object_hops(
+    tree: AiterTree, launch: KernelLaunch, file: str, row: AsmKernel | None, expected: str
+) -> list[Hop]:
+    """The table's row, where the code object is loaded and launched, and the code object itself."""
+    hops = []
+    if row is not None:
+        place = tree.ref(row.row.file, row.row.line)
+        hops.append(Hop(layer=Layer.INSTANCE, name=row.name, source=place, evidence=Evidence.RESOLVED))
+    loads = f"hipModuleLoad of {launch.code_object}, line {launch.loaded}" if launch.loaded else None
+    place = tree.ref(file, launch.line)
+    hops.append(
+        Hop(layer=Layer.LAUNCH, name="launch_kernel", source=place, evidence=Evidence.RESOLVED, note=loads),
+    )
+    code_object = row.code_object if row is not None and row.code_object is not None else expected
+    shipped = row.shipped if row is not None else tree.absolute(code_object).is_file()
+    hops.append(
+        Hop(
+            layer=Layer.KERNEL,
+            name=launch.kernel,
+            source=tree.ref(code_object) if shipped else None,
+            evidence=Evidence.RESOLVED if shipped else Evidence.UNRESOLVED,
+            reason=None if shipped else f"this tree has no {code_object}",
+            note="an assembly kernel: its source is not published, the code object is",
+        )
+    )
     return hops

@@ -1,0 +1,294 @@
+"""The choice among assembly kernels: against aiter's own functions compiled with g++, and the order they iterate in."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import re
+import shutil
+import string
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aiter.calls import MI300X, MI355X, none, scalar, tensor
+from tracer.aiter.asm_configs import asm_configs
+from tracer.aiter.binding import recipe
+from tracer.aiter.cpp_eval import Walk
+from tracer.aiter.cpp_events import Refused
+from tracer.aiter.cpp_objects import LoadedKernel
+from tracer.aiter.cpp_source import load
+from tracer.aiter.cpp_values import Null
+from tracer.aiter.dispatch import resolve_dispatch
+from tracer.aiter.hash_order import iteration_order
+from tracer.aiter.host_names import host_functions, host_names
+from tracer.aiter.tree import AiterTree
+from tracer.model.capture import Argument, BoundaryCall, Target
+from tracer.model.evidence import Evidence
+from tracer.model.source import Dispatch, Layer
+
+COMPILER = shutil.which("g++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no g++")
+
+HEAD = """
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+#include "configs.hpp"
+static int cus;
+typedef int hipDevice_t;
+struct hipDeviceProp_t { int multiProcessorCount; };
+int hipGetDevice(hipDevice_t*) { return 0; }
+int hipGetDeviceProperties(hipDeviceProp_t* p, hipDevice_t) { p->multiProcessorCount = cus; return 0; }
+uint32_t get_num_cu_func() { return cus; }
+#define HIP_CALL(x) (void)(x)
+#define TORCH_CHECK(held, ...) if(!(held)) throw 1
+#define AITER_CHECK(held, ...) if(!(held)) throw 1
+struct FMoeKernel {
+    std::string name; uint32_t tgs;
+    FMoeKernel(const char* n, const char*, uint32_t, uint32_t t) : name(n), tgs(t) {}
+};
+void say(const std::string& name) { std::cout << name << "\\n"; }
+void say(const std::tuple<std::string, int>& t) { std::cout << std::get<0>(t) << " " << std::get<1>(t) << "\\n"; }
+void say(const FMoeKernel* k) { std::cout << k->name << " " << k->tgs << "\\n"; }
+"""
+
+
+def answers_of_cpp(folder: Path, function: str, header: str, calls: list[str], units: tuple[int, ...]) -> list[str]:
+    """What the compiled function answers to calls as C++ writes them, first with one number of CUs, then the next."""
+    (folder / "configs.hpp").write_text("#include <string>\n" + header)
+    body = "".join(f'try {{ say({call}); }} catch(int) {{ std::cout << "refused\\n"; }}\n' for call in calls)
+    body = f"cus = std::atoi(arguments[1]);\n{body}"
+    (folder / "main.cpp").write_text(f"{HEAD}{function}\nint main(int, char** arguments) {{\n{body}}}\n")
+    assert COMPILER is not None
+    subprocess.run([COMPILER, "-w", "-std=c++17", "-o", folder / "a.out", folder / "main.cpp"], check=True)
+    # a process for each: aiter keeps what it found between calls, and a machine has one number of CUs
+    runs = [subprocess.run([folder / "a.out", str(cus)], check=True, capture_output=True, text=True) for cus in units]
+    return [line for ran in runs for line in ran.stdout.splitlines()]
+
+
+def header_of(tree: AiterTree, kind: str, arch: str, folder: Path) -> str:
+    """The tables as aiter's own script writes them."""
+    pytest.importorskip("pandas")
+    if tree.layout == "wheel":
+        command = [str(tree.hsa_root / arch / kind / "codegen.py")]
+    else:
+        command = [str(tree.hsa_root / "codegen.py"), "-m", kind]
+    environment = {**os.environ, "AITER_GPU_ARCHS": arch, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, *command, "--output_dir", str(folder)], check=True, env=environment)
+    (written,) = folder.glob("asm_*_configs.hpp")
+    return written.read_text()
+
+
+def said(walked: Callable[[], Any]) -> str:
+    try:
+        value = walked()
+    except Refused:
+        return "refused"
+    if isinstance(value, LoadedKernel):
+        return f"{value.name} {value.members['num_persistent_tgs']}"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+ROWS = (1, 3, 16, 33, 64, 100, 129, 512, 3000)
+COLUMNS = ((256, 512), (1280, 8192), (5120, 2880), (7168, 256), (384, 640), (4608, 7168))
+SHAPES = [(m, n, k) for m in ROWS for n, k in COLUMNS]
+
+#: tree, file, kind of table, architecture, table, (C++ arguments, arguments of the walk) from a shape
+GEMMS = [
+    ("wheel", "asm_gemm_a8w8", "i8gemm", "gfx942", "cfg_i8gemm_bf16_perTokenI8",
+     lambda m, n, k, a, c: (f"{m},{n},{k},std::nullopt,true,&{c}", [m, n, k, Null(), True])),
+    ("wheel", "asm_gemm_a8w8", "i8gemm", "gfx942", "cfg_i8gemm_bf16_perTokenI8",
+     lambda m, n, k, a, c: (f"{m},{n},{k},3,false,&{c}", [m, n, k, 3, False])),
+    ("wheel", "asm_gemm_a16w16", "bf16gemm", "gfx942", "cfg_bf16gemm_outf32",
+     lambda m, n, k, a, c: (f"{m},{n},{k},&{c}", [m, n, k])),
+    ("wheel", "asm_gemm_a4w4", "f4gemm", "gfx950", "cfg_f4gemm_bf16_per1x32Fp4",
+     lambda m, n, k, a, c: (f"{m},{n},{k},std::nullopt,true,&{c}", [m, n, k, Null(), True])),
+    ("wheel", "asm_gemm_a4w4", "f4gemm", "gfx950", "cfg_f4gemm_bf16_per1x32Fp4",
+     lambda m, n, k, a, c: (f"{m},{n},{k},2,true,&{c}", [m, n, k, 2, True])),
+    ("wheel", "asm_moe_2stage", "fmoe_2stages", "gfx942", "cfg_fmoe_stage1_bf16_pertokenFp8_g1u1",
+     lambda m, n, k, a, c: (f"{m},{n},{k % 48 + 16},&{c}", [m, n, k % 48 + 16])),
+    ("wheel", "asm_fmoe", "fmoe", "gfx942", "cfg_fmoe_bf16_pertokenFp8_g1u1_silu",
+     lambda m, n, k, a, c: (f"{n},{m},&{c}", [n, m])),
+    ("wheel", "asm_fmoe", "fmoe", "gfx950", "cfg_fmoe_bf16_pertokenFp8_g1u1_silu",
+     lambda m, n, k, a, c: (f"{n},{m},&{c},1", [n, m, 1])),
+    ("main", "asm_gemm_a8w8", "i8gemm", "gfx942", "cfg_i8gemm_bf16_perTokenI8",
+     lambda m, n, k, a, c: (f'{m},{n},{k},"{a}",std::nullopt,true,&{c}', [m, n, k, a, Null(), True])),
+    ("main", "asm_gemm_a8w8", "i8gemm", "gfx950", "cfg_i8gemm_bf16_perTokenI8",
+     lambda m, n, k, a, c: (f'{m},{n},{k},"{a}",-1,true,&{c}', [m, n, k, a, -1, True])),
+    ("main", "asm_gemm_a16w16", "bf16gemm", "gfx942", "cfg_bf16gemm_fp32bf16",
+     lambda m, n, k, a, c: (f'{m},{n},{k},&{c},"{a}",false,0', [m, n, k, a, False, 0])),
+    ("main", "asm_gemm_a16w16", "bf16gemm", "gfx950", "cfg_bf16gemm_fp32bf16",
+     lambda m, n, k, a, c: (f'{m},{n},{k},&{c},"{a}",true,1', [m, n, k, a, True, 1])),
+    ("main", "asm_gemm_a4w4", "f4gemm", "gfx950", "cfg_f4gemm_bf16_per1x32Fp4",
+     lambda m, n, k, a, c: (f'{m},{n},{k},"{a}",-1,1,&{c}', [m, n, k, a, -1, 1])),
+]  # fmt: skip
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", GEMMS, ids=[f"{c[0]}-{c[1]}-{c[3]}-{i}" for i, c in enumerate(GEMMS)])
+def test_the_walk_chooses_what_the_compiled_heuristic_chooses(
+    case: tuple[Any, ...], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    tree_name, file, kind, arch, table, arguments = case
+    tree: AiterTree = request.getfixturevalue("wheel" if tree_name == "wheel" else "main_tree")
+    path = tree.absolute(f"csrc/py_itfs_cu/{file}.cu")
+    configs = recipe_tables(tree, kind, arch)
+    units = (80, 304) if arch == "gfx942" else (256,)
+    calls = [f"get_heuristic_kernel({arguments(*shape, arch, table)[0]})" for shape in SHAPES]
+    walked = []
+    for cus, (m, n, k) in itertools.product(units, SHAPES):
+        written, given = arguments(m, n, k, arch, table)
+        place = written.split(",").index(f"&{table}")
+        given.insert(place, configs[table])
+        on = Target(arch=arch, compute_units=cus)
+        walk = Walk(path, functions=host_functions(on, {}), names=host_names(tree, on))
+        walked.append(said(lambda walk=walk, given=given: walk.call("get_heuristic_kernel", given)))  # type: ignore[misc]
+    function = load(path).functions["get_heuristic_kernel"].text
+    assert function is not None
+    assert walked == answers_of_cpp(tmp_path, function.decode(), header_of(tree, kind, arch, tmp_path), calls, units)
+    assert len(set(walked)) > 1
+
+
+def recipe_tables(tree: AiterTree, kind: str, arch: str) -> dict[str, Any]:
+    """The tables of whichever module is built with this kind."""
+    modules = ("module_gemm_a8w8_asm", "module_gemm_a16w16_asm", "module_gemm_a4w4_asm", "module_moe_asm")
+    known: dict[str, Any] = {}
+    for module in modules:
+        how = recipe(tree, module)
+        if how is not None:
+            known |= asm_configs(tree, how, arch).tables
+    return known
+
+
+@needs_compiler
+def test_maps_iterate_in_the_order_of_libstdcxx(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    lists = []
+    for count in (*range(1, 31), 60, 61, 97, 300):
+        names = ("".join(chance.choices(string.ascii_letters, k=chance.randrange(1, 40))) for _ in range(count))
+        lists.append([f"_ZN5aiter{name}E" for name in names])
+    lists.append(["twice", "once", "twice"])
+    body = "".join(
+        "{ static std::unordered_map<std::string, int> m = {"
+        + ",".join(f'{{"{name}", 1}}' for name in names)
+        + '}; for(const auto& e : m) printf("%s ", e.first.c_str()); puts(""); }\n'
+        for names in lists
+    )
+    (tmp_path / "m.cpp").write_text(
+        f"#include <cstdio>\n#include <string>\n#include <unordered_map>\nint main() {{\n{body}}}\n"
+    )
+    assert COMPILER is not None
+    subprocess.run([COMPILER, "-O0", "-o", tmp_path / "m", tmp_path / "m.cpp"], check=True)
+    printed = subprocess.run([tmp_path / "m"], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert [line.split() for line in printed] == [iteration_order(names) for names in lists]
+
+
+def test_tables_hold_what_aiters_script_writes(wheel: AiterTree, tmp_path: Path) -> None:
+    how = recipe(wheel, "module_gemm_a4w4_asm")
+    assert how is not None
+    table = asm_configs(wheel, how, "gfx950").tables["cfg_f4gemm_bf16_per1x32Fp4"]
+    written = header_of(wheel, "f4gemm", "gfx950", tmp_path)
+    rows = re.findall(r'ADD_CFG\(\s*(\d+),\s*(\d+),\s*(\d+),\s*(\d+), "([^"]*)", "([^"]*)", "([^"]*)"\)', written)
+    assert {name: (*map(int, numbers), path + file) for *numbers, path, name, file in rows} == {
+        key: tuple(row.get(member) for member in ("tile_M", "tile_N", "splitK", "bpreshuffle", "co_name"))
+        for key, row in table.entries.items()
+    }
+
+
+def ask(tree: AiterTree, module: str, target: Target, *arguments: Argument) -> Dispatch:
+    function = module.removeprefix("module_")
+    call = BoundaryCall(id=5, module=module, function=function, arguments=arguments)
+    answer = resolve_dispatch(tree, call, target, {})
+    assert answer is not None
+    return answer
+
+
+def a8w8(m: int, n: int, k: int, name: str, split: Argument) -> tuple[Argument, ...]:
+    return (
+        tensor("XQ", (m, k), "int8"),
+        tensor("WQ", (n, k), "int8"),
+        tensor("x_scale", (m, 1), "float32"),
+        tensor("w_scale", (1, n), "float32"),
+        tensor("Out", (m, n), "bfloat16"),
+        scalar("kernelName", name),
+        tensor("bias", (1, n), "float32"),
+        scalar("bpreshuffle", True),
+        split,
+    )
+
+
+def test_hops_end_at_the_code_object(wheel: AiterTree) -> None:
+    answer = ask(wheel, "module_gemm_a8w8_asm", MI300X, *a8w8(64, 5120, 2880, "", none("splitK")))
+    kernel = "_ZN5aiter42I8gemm_bf16_perTokenI8_BpreShuffle_128x128E"
+    assert (answer.instance, answer.symbols) == (kernel, (kernel,))
+    layers = "binding binding cpp dispatch dispatch instance launch kernel"
+    assert [str(hop.layer) for hop in answer.hops] == layers.split()
+    assert all(hop.evidence is Evidence.RESOLVED for hop in answer.hops)
+    *_, row, _, last = answer.hops
+    assert row.source is not None
+    assert kernel in wheel.absolute(row.source.file).read_text().splitlines()[(row.source.line or 0) - 1]
+    assert last.source is not None
+    assert last.source.file == "hsa/gfx942/i8gemm/I8gemm_bf16_perTokenI8_BpreShuffle_128x128.co"
+    assert (answer.parameters["grid"], answer.parameters["block"]) == ([40, 1, 1], [256, 1, 1])
+    assert answer.assumption is not None
+
+
+def test_a_kernel_that_python_names_is_taken(wheel: AiterTree) -> None:
+    name = "_ZN5aiter42I8gemm_bf16_perTokenI8_BpreShuffle_192x128E"
+    answer = ask(wheel, "module_gemm_a8w8_asm", MI300X, *a8w8(64, 5120, 2880, name, scalar("splitK", 1)))
+    assert answer.instance == name
+    assert "get_heuristic_kernel" not in [hop.name for hop in answer.hops]
+
+
+def test_a_kernel_that_no_table_has_is_refused(wheel: AiterTree) -> None:
+    answer = ask(wheel, "module_gemm_a8w8_asm", MI300X, *a8w8(64, 5120, 2880, "_ZN5aiter4nopeE", none("splitK")))
+    assert answer.instance is None
+    assert "refuses the call" in (answer.hops[-1].reason or "")
+
+
+def test_what_stops_without_a_cu_count_is_named_with_its_candidates(wheel: AiterTree) -> None:
+    target = Target(arch="gfx942", compute_units=None)
+    answer = ask(wheel, "module_gemm_a8w8_asm", target, *a8w8(64, 5120, 2880, "", none("splitK")))
+    assert answer.instance is None
+    assert "depends on what can't be known here" in (answer.hops[-1].reason or "")
+    assert len(answer.candidates) == 2
+
+
+def test_mains_ctypes_entry_is_followed(main_tree: AiterTree) -> None:
+    m, n, k = 64, 5120, 2880
+    answer = ask(
+        main_tree,
+        "module_gemm_a4w4_asm",
+        MI355X,
+        tensor("A", (m, k // 2), "float4_e2m1fn_x2"),
+        tensor("B", (n, k // 2), "float4_e2m1fn_x2"),
+        tensor("A_scale", (m, k // 32), "float8_e8m0fnu"),
+        tensor("B_scale", (n, k // 32), "float8_e8m0fnu"),
+        tensor("out", (m, n), "bfloat16"),
+        none("kernelName"),
+        none("bias"),
+        scalar("alpha", 1),
+        scalar("beta", 0),
+        scalar("bpreshuffle", 1),
+        scalar("log2_k_split", -1),
+    )
+    first = answer.hops[0]
+    assert (first.layer, first.name) == (Layer.BINDING, "AITER_CTYPES_DEFINE_ENTRYPOINT_VOID")
+    assert answer.instance is not None
+    assert answer.hops[-1].evidence is Evidence.RESOLVED
+    assert answer.hops[-1].source is not None
+    assert main_tree.absolute(answer.hops[-1].source.file).is_file()
