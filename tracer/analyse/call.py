@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
-from tracer.analyse.implications import Subject
 from tracer.analyse.pattern import advise
 from tracer.analyse.roofline import Time, analyse_roofline, best_timing
+from tracer.analyse.subject import Subject
 from tracer.analyse.tiles import Problem, Tile, Tiling, cut
 from tracer.devices.base import Device
 from tracer.devices.registry import all_devices, default_device
