@@ -80,14 +80,13 @@ class AiterCkMoe(FormalGrammar):
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "block_size", "m_per_block", "n_per_block", "k_per_block", "pipeline_version", "dtype_a", "dtype_b",
-            "dtype_c", "stage", "activation", "mul_routed_weight", "quant_type",
+            "cde_element_op", "n_swizzle", "quant_type_id", "block_size", "m_per_block", "n_per_block", "k_per_block",
+            "pipeline_version", "dtype_a", "dtype_b", "dtype_c", "stage", "activation", "mul_routed_weight",
+            "quant_type",
         ),
         "m_waves": Key("Waves of a block along M.", "waves"),
         "n_waves": Key("Waves of a block along N.", "waves"),
-        "cde_element_op": Key("What the epilogue does to each element: CK's element-wise operation, by its C++ name."),
-        "n_swizzle": Key("Whether blocks walk N before M."),
-        "quant_type_id": Key("The number that aiter's QuantType enum gives to quant_type.", source=_ENUM),
+
     }  # fmt: skip
 
     def view(self, decoded: DecodedName) -> GemmView | None:

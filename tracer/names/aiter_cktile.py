@@ -97,21 +97,17 @@ class AiterCktile(FormalGrammar):
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "block_size", "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "k_warp", "m_warp_tile",
-            "n_warp_tile", "k_warp_tile", "pipeline_sched", "persistent", "block_per_cu", "a_bits", "b_bits",
-            "b_preshuffle", "stage", "activation", "mul_routed_weight", "quant_type", "has_bias", "split_k_enabled",
+            "transpose_c", "num_wave_groups", "double_smem_buffer", "pad_m", "pad_n", "pad_k", "block_size",
+            "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "k_warp", "m_warp_tile", "n_warp_tile",
+            "k_warp_tile", "pipeline_sched", "persistent", "block_per_cu", "a_bits", "b_bits", "b_preshuffle", "stage",
+            "activation", "mul_routed_weight", "quant_type", "has_bias", "split_k_enabled",
         ),
-        "transpose_c": Key("Whether the block computes its tile of C transposed."),
         "tiled_mma_permute_n": Key("Whether the MFMA tiles of a wave are interleaved along N."),
         "aq_row_major": Key("Whether the scales of A are read in row-major order, without a transpose before."),
         "structured_sparsity": Key("Whether A is 2:4 sparse."),
         "tile_partitioner_group_num": Key("Groups into which the tile partitioner splits the grid.", "groups"),
         "tile_partitioner_m01": Key("Tiles along M that the partitioner visits before it moves along N.", "tiles"),
-        "num_wave_groups": Key("Groups of waves that share the work of a block.", "groups"),
-        "double_smem_buffer": Key("Whether the LDS tiles are double-buffered."),
-        "pad_m": Key("Whether M is padded to the tile."),
-        "pad_n": Key("Whether N is padded to the tile."),
-        "pad_k": Key("Whether K is padded to the tile."),
+
     }  # fmt: skip
 
     def view(self, decoded: DecodedName) -> GemmView | None:

@@ -19,7 +19,7 @@ from tracer.names import aiter_lists, ck_lists, ck_values, cpp_lists, cpp_types
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_values import Convert
 from tracer.names.formal import exact_quotient
-from tracer.names.vocabulary import SHARED
+from tracer.names.vocabulary import SHARED, WhenAsked, pick
 
 _SOURCE = "csrc (ROCm/aiter)"
 #: kernels outside the namespace that nobody else has
@@ -36,32 +36,34 @@ _FLAG = re.compile(
 )
 
 _OWN: Mapping[str, Key] = {
-    "kernel": Key("The kernel function.", None, _SOURCE),
-    "dtype_kv": Key("Element type of the KV cache.", None, _SOURCE),
-    "dtype_q": Key("Element type in which Q is stored.", None, _SOURCE),
+    **pick(
+        "kernel",
+        "dtype_kv",
+        "dtype_q",
+        "alibi",
+        "gqa",
+        "mtp",
+        "sliding_window",
+        "num_experts",
+        "topk",
+        "vec_size",
+        "wg_per_cu",
+        "has_oob",
+        "cachectl_a",
+        "cachectl_b",
+        "num_slots",
+    ),
     "kv_dtype_id": Key("Number of the KV cache's data type: 0 is that of the inputs, 1 fp8.", None, _SOURCE),
     "block_size_kv": Key("Tokens of one page of K and V.", "tokens", _SOURCE),
     "version_id": Key("Number of the kernel's version.", None, _SOURCE),
-    "alibi": Key("Whether a position bias is added to the logits.", None, _SOURCE),
-    "gqa": Key("Heads of Q that share one head of K and V.", "heads", _SOURCE),
-    "mtp": Key("Tokens that are predicted at once.", "tokens", _SOURCE),
-    "sliding_window": Key("Whether attention is limited to a window.", None, _SOURCE),
     "add_residual": Key("Whether a residual is added before the normalisation.", None, _SOURCE),
     "fuse_quant": Key("Whether the result is quantised.", None, _SOURCE),
     "interleave": Key("Whether a thread's elements are interleaved over the row.", None, _SOURCE),
     "num_row": Key("Rows that one block normalises.", "rows", _SOURCE),
     "thread_data_size": Key("Elements that one thread holds.", "elements", _SOURCE),
-    "num_experts": Key("Experts of the layer.", "experts", _SOURCE),
-    "topk": Key("Experts that a token is routed to.", "experts", _SOURCE),
-    "vec_size": Key("Elements that one load reads.", "elements", _SOURCE),
     "num_gpus": Key("GPUs that take part.", "GPUs", _SOURCE),
     "partition_size": Key("Tokens of K and V that one block attends to.", "tokens", _SOURCE),
-    "wg_per_cu": Key("Blocks per CU that the kernel asks for.", "blocks", _SOURCE),
     "lds_depth": Key("Tiles of an operand that LDS holds.", "tiles", _SOURCE),
-    "has_oob": Key("Whether the problem may end inside a tile.", None, _SOURCE),
-    "cachectl_a": Key("Cache bits of the loads of A.", None, _SOURCE),
-    "cachectl_b": Key("Cache bits of the loads of B.", None, _SOURCE),
-    "num_slots": Key("Tiles in flight.", "tiles", _SOURCE),
 }
 
 
@@ -100,7 +102,7 @@ class AiterCppTemplate(Grammar):
     prefixes = _HEADS
     reads_cpp = True
     link = "https://github.com/ROCm/aiter/tree/main/csrc"
-    keys: ClassVar[Mapping[str, Key]] = _glossary()
+    keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
     def accepts(self, name: str) -> bool:
         return name.startswith(_HEADS) and ("<" in name or "(" in name)

@@ -20,28 +20,36 @@ from tracer.names.ck_values import Convert
 from tracer.names.vocabulary import pick
 
 _SOURCE = "aten/src/ATen/native/cuda (pytorch/pytorch)"
-_LISTS = re.compile(r"(?:Fused\w*|\w*Scalar)?TensorListMetadata<([0-9]+)>$")
+_LISTS = re.compile(r"TensorListMetadata<([0-9]{1,9})>$")
 _ARRAY_INSIDE = re.compile(r"(?:std::(?:__\w+::)?array|at::detail::Array)<char ?\*, ?([0-9]{1,9})(?:ul|u)?>")
 _ARRAY = re.compile(_ARRAY_INSIDE.pattern + "$")
 _OPAQUE = re.compile(r"OpaqueType<([0-9]{1,9})u?>$")
 
 _OWN: Mapping[str, Key] = {
-    "kernel": Key("The kernel function.", None, _SOURCE),
-    "functor": Key("What an element-wise loop is given: a function or functor, without its arguments.", None, _SOURCE),
+    **pick(
+        "kernel",
+        "functor",
+        "vec_size",
+        "max_threads",
+        "alignment",
+        "dims",
+        "warp_size",
+        "epilogue",
+        "masked",
+        "dtype_a",
+        "dtype_b",
+        "dtype_c",
+    ),
     "operation": Key("What the kernel computes for one element, taken out of wrappers.", None, _SOURCE),
     "dtypes": Key("Element types that the operation's function takes, or its functor is declared for.", None, _SOURCE),
-    "vec_size": Key("Elements that one access reads or writes.", "elements", _SOURCE),
     "num_tensors": Key("Tensors that the kernel reads and writes.", "tensors", _SOURCE),
     "num_threads": Key("Threads of one block.", "threads", _SOURCE),
     "items_per_thread": Key("Elements that one thread computes.", "elements", _SOURCE),
-    "max_threads": Key("Threads that a block of the reduction may have.", "threads", _SOURCE),
     "output_vec_size": Key("Results that one thread computes side by side.", "elements", _SOURCE),
     "input_vec_size": Key("Elements that one load of a reduction reads.", "elements", _SOURCE),
-    "alignment": Key("Bytes that one access reads.", "bytes", _SOURCE),
     "element_size": Key("Size of one element; its type is not stated.", "bytes", _SOURCE),
     "num_outputs": Key("Tensors that the kernel writes.", "tensors", _SOURCE),
     "tensor_lists": Key("Lists of tensors that the kernel walks over together.", "lists", _SOURCE),
-    "dims": Key("Dimensions that the kernel indexes.", "dimensions", _SOURCE),
     "dst_dims": Key("Dimensions of the destination that the kernel indexes.", "dimensions", _SOURCE),
     "src_dims": Key("Dimensions of the source that the kernel indexes.", "dimensions", _SOURCE),
     "idx_dims": Key("Dimensions of the indices; -2 is contiguous.", "dimensions", _SOURCE),
@@ -50,22 +58,16 @@ _OWN: Mapping[str, Key] = {
     "sort_size": Key("Elements that one sort holds.", "elements", _SOURCE),
     "block_x": Key("Threads of a block along x.", "threads", _SOURCE),
     "block_y": Key("Threads of a block along y, at most.", "threads", _SOURCE),
-    "warp_size": Key("Threads of a warp.", "threads", _SOURCE),
     "batch_size": Key("Tensors that one launch concatenates, at most.", "tensors", _SOURCE),
     "stride_size": Key("Stride tables that a launch carries.", "tables", _SOURCE),
-    "epilogue": Key("What the soft-max writes: its result, its logarithm, or a gradient.", None, _SOURCE),
     "log2_elements": Key("Elements of a row as a power of two, rounded up.", "log2 elements", _SOURCE),
     "log_softmax": Key("Whether the logarithm of the soft-max is computed.", None, _SOURCE),
-    "masked": Key("Whether a mask is applied.", None, _SOURCE),
     "index_is_major": Key("Whether the index varies slower than the rest of a row.", None, _SOURCE),
     "rms_norm": Key("Whether the norm is the root mean square, without the mean.", None, _SOURCE),
     "train": Key("Whether statistics of the batch are used.", None, _SOURCE),
     "statistic": Key("What is collected: Var or InvStd.", None, _SOURCE),
     "comparator": Key("How two keys are compared.", None, _SOURCE),
     "with_kth_values": Key("Whether the values of rank k are known.", None, _SOURCE),
-    "dtype_a": Key("Element type of the input.", None, _SOURCE),
-    "dtype_b": Key("Element type of the second input.", None, _SOURCE),
-    "dtype_c": Key("Element type of the result.", None, _SOURCE),
     "dtype_index": Key("Integer type in which offsets are computed.", None, _SOURCE),
     "dtype_indices": Key("Type of the elements of an index tensor.", None, _SOURCE),
     "dtype_stat": Key("Element type of the running statistics.", None, _SOURCE),

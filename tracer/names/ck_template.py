@@ -14,8 +14,9 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names import ck_lists, ck_view, cpp
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.ck_parameters import parameter
 from tracer.names.cpp_lists import CUT
-from tracer.names.vocabulary import pick
+from tracer.names.vocabulary import WhenAsked, pick
 
 _HEADERS = "include/ck/tensor_operation/gpu/grid (ROCm/composable_kernel)"
 _PRESHUFFLE = ("_b_preshuffle", "_bpreshuffle", "_BPreshuffle")
@@ -28,15 +29,29 @@ _SHARED = pick(
     "activation", "mul_routed_weight", "split_k_enabled",
 )  # fmt: skip
 _OWN: Mapping[str, Key] = {
-    "kernel": Key("The kernel function.", None, _HEADERS),
+    **pick(
+        "kernel",
+        "a_src_scalar_per_vector",
+        "b_src_scalar_per_vector",
+        "c_scalar_per_vector",
+        "k0_per_block",
+        "k1",
+        "loop_scheduler",
+        "pipeline_version_classic",
+        "layout_e",
+        "layouts_d",
+        "dtypes_d",
+        "dtype_sfa",
+        "dtype_sfb",
+        "cde_element_op",
+        "n_swizzle",
+        "per_token_quant",
+        "pad_n",
+        "masked",
+    ),
     "gridwise": Key("The struct that computes one block's tile.", None, _HEADERS),
-    "a_src_scalar_per_vector": Key("Elements that one load of A reads.", "elements", _HEADERS),
-    "b_src_scalar_per_vector": Key("Elements that one load of B reads.", "elements", _HEADERS),
     "a_dst_scalar_per_vector": Key("Elements of A that one store to LDS writes.", "elements", _HEADERS),
     "b_dst_scalar_per_vector": Key("Elements of B that one store to LDS writes.", "elements", _HEADERS),
-    "c_scalar_per_vector": Key("Elements that one store of C writes.", "elements", _HEADERS),
-    "k0_per_block": Key("K extent per main-loop step divided by k1.", "elements", _HEADERS),
-    "k1": Key("Contiguous K elements that one thread reads at a time, of A and of B.", "elements", _HEADERS),
     "m_per_wmma": Key("M extent of one WMMA tile.", "elements", _HEADERS),
     "n_per_wmma": Key("N extent of one WMMA tile.", "elements", _HEADERS),
     "m_repeat": Key("WMMA tiles along M that one wave computes.", "WMMA tiles", _HEADERS),
@@ -44,8 +59,6 @@ _OWN: Mapping[str, Key] = {
     "gemm1_n_per_block": Key("N extent of the second GEMM's tile.", "elements", _HEADERS),
     "gemm1_k_per_block": Key("K extent per step of the second GEMM.", "elements", _HEADERS),
     "num_gemm_k_prefetch_stage": Key("Main-loop steps loaded ahead.", "stages", _HEADERS),
-    "loop_scheduler": Key("CK's older LoopScheduler: default or interwave.", None, _HEADERS),
-    "pipeline_version_classic": Key("CK's older PipelineVersion: v1, v2, v4 or weight_only.", None, _HEADERS),
     "gemm_spec": Key("Which extents of the problem may end inside a tile (GemmSpecialization).", None, _HEADERS),
     "main_k_loop": Key("Whether the kernel has a main loop over K (else K is a few tiles only).", None, _HEADERS),
     "double_tail_k_loop": Key("Whether the loop over K ends with two steps.", None, _HEADERS),
@@ -53,15 +66,10 @@ _OWN: Mapping[str, Key] = {
     "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
     "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
     "lds_buffers": Key("LDS buffers for one operand, said by the function's suffix.", "buffers", _HEADERS),
-    "layout_e": Key("Layout of E, the output beside D inputs.", None, _HEADERS),
     "layouts_a": Key("Layouts of the A tensors.", None, _HEADERS),
     "layouts_b": Key("Layouts of the B tensors.", None, _HEADERS),
-    "layouts_d": Key("Layouts of the D tensors, the further inputs of the epilogue.", None, _HEADERS),
     "dtypes_a": Key("Element types of the A tensors.", None, _HEADERS),
     "dtypes_b": Key("Element types of the B tensors.", None, _HEADERS),
-    "dtypes_d": Key("Element types of the D tensors, the further inputs of the epilogue.", None, _HEADERS),
-    "dtype_sfa": Key("Element type of A's scales.", None, _HEADERS),
-    "dtype_sfb": Key("Element type of B's scales.", None, _HEADERS),
     "dtype_cshuffle": Key("Element type in which C passes LDS.", None, _HEADERS),
     "dtype_compute_a": Key("Element type of A in the matrix instruction.", None, _HEADERS),
     "dtype_compute_b": Key("Element type of B in the matrix instruction.", None, _HEADERS),
@@ -70,15 +78,10 @@ _OWN: Mapping[str, Key] = {
     "a_element_op": Key("Operation applied to every element of A.", None, _HEADERS),
     "b_element_op": Key("Operation applied to every element of B.", None, _HEADERS),
     "acc_element_op": Key("Operation between the two GEMMs.", None, _HEADERS),
-    "cde_element_op": Key("Operation of the epilogue, on the accumulator and the D tensors.", None, _HEADERS),
     "scale_block_size": Key("Elements along K that share one scale (MX formats).", "elements", _HEADERS),
-    "n_swizzle": Key("Whether blocks are ordered along N first.", None, "gridwise_moe_gemm.hpp"),
-    "per_token_quant": Key("Whether A is quantised per token.", None, "gridwise_moe_gemm.hpp"),
     "b_nontemporal": Key("Whether loads of B pass the caches by.", None, "gridwise_moe_gemm_blockscale.hpp"),
     "permute_a": Key("Whether A is permuted.", None, _HEADERS),
     "permute_b": Key("Whether B is permuted.", None, _HEADERS),
-    "pad_n": Key("Whether N is padded.", None, _HEADERS),
-    "masked": Key("Whether the upper triangle is masked out.", None, _HEADERS),
     "direct_load": Key("Whether tiles go from memory to LDS without passing registers.", None, _HEADERS),
     "large_tensors": Key("Whether offsets may pass 2 GB.", None, _HEADERS),
     "elementwise_before_cshuffle": Key("Whether the epilogue's operation comes before C passes LDS.", None, _HEADERS),
@@ -94,7 +97,7 @@ def _glossary() -> dict[str, Key]:
     """The keys above, and CK's own parameter names for the rest."""
     named = {**_SHARED, **_OWN}
     stated = ck_lists.keys(ck_lists.structs(), ck_lists.kernels())
-    rest = {key: Key(f"CK's template parameter {key}.", None, _HEADERS) for key in stated if key[0].isupper()}
+    rest = {key: parameter(key, _HEADERS) for key in stated if key[0].isupper()}
     return {**rest, **named}
 
 
@@ -107,7 +110,7 @@ class CkTemplate(Grammar):
     prefixes = ("void ck::", "ck::")
     reads_cpp = True
     link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck/tensor_operation/gpu/grid"
-    keys: ClassVar[Mapping[str, Key]] = _glossary()
+    keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
     def accepts(self, name: str) -> bool:
         return name.startswith(("void ck::", "ck::"))

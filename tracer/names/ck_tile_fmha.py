@@ -39,6 +39,7 @@ from tracer.names.ck_tile_fmha_parts import (
 from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.parts import choice, flag, lit, num, nums, opt, seq, signed, table, text, words
 from tracer.names.pattern import Pattern
+from tracer.names.vocabulary import pick
 
 _CODEGEN = "example/ck_tile/01_fmha/codegen (ROCm/composable_kernel)"
 _U = lit("_")
@@ -174,6 +175,7 @@ class CkTileFmha(FormalGrammar):
     }
     link = "https://github.com/ROCm/composable_kernel/tree/develop/example/ck_tile/01_fmha/codegen"
     keys: ClassVar[Mapping[str, Key]] = {
+        **pick("kv_memory_layout", "kv_lookup_table"),
         **attention(
             "head_dim", "dtype_a", "group_mode", "mask", "masked", "lse", "paged_kv", "page_size", "pad_seqlen_q",
             "pad_seqlen_k", "pad_head_dim", "pad_head_dim_v", "logits_soft_cap", "bias", "dbias", "dropout",
@@ -193,7 +195,6 @@ class CkTileFmha(FormalGrammar):
         "kv_lds_prefetch": Key("Whether K and V are prefetched into two LDS buffers.", None, _CODEGEN),
         "progressive_ds_load_k": Key("Whether K is read from LDS step by step.", None, _CODEGEN),
         "kv_64bit_load": Key("Whether K and V are read with 64-bit addresses (caches over 2 GB).", None, _CODEGEN),
-        "kv_memory_layout": Key("Layout of the KV cache: vectorized or linear.", None, _CODEGEN),
         "negatives_printed": Key("False for a name of CK of 2024, which prints no negatives.", None, _CODEGEN),
-        "kv_lookup_table": Key("Kind of page table.", None, _CODEGEN),
+
     }  # fmt: skip

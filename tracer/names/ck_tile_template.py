@@ -19,7 +19,7 @@ from tracer.names.attention_keys import ATTENTION_KEYS
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.cpp_lists import CUT
 from tracer.names.formal import exact_quotient
-from tracer.names.vocabulary import pick
+from tracer.names.vocabulary import WhenAsked, pick
 
 _HEADERS = "include/ck_tile/ops (ROCm/composable_kernel)"
 _MASK = re.compile(r"ck_tile::(SimplifiedGenericAttentionMask|GenericAttentionMask)<(true|false)(?:, (true|false))?>")
@@ -28,24 +28,20 @@ _GFX = re.compile(r"(?:ck_tile::)?(?:core::)?(?:arch::)?(gfx\w+?)(?:_t)?$")
 _TAG = re.compile(r"(QR|QS)KSVS(Async)?(Trload)?$")
 
 _OWN: Mapping[str, Key] = {
-    "kernel": Key("The struct whose call operator is the kernel.", None, _HEADERS),
+    **pick(
+        "kernel", "max_threads", "block_m", "block_n", "warp_tile", "vector", "pad_m", "pad_n", "pad_k", "dtype_sfa",
+        "dtype_sfb", "dtypes_d", "transpose_c", "double_smem_buffer", "num_wave_groups", "atomic", "num_experts",
+        "kv_memory_layout", "kv_lookup_table",
+    ),
     "pipeline": Key("The struct that runs the block's main loop.", None, _HEADERS),
     "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
-    "max_threads": Key("Threads of one block that the compiler must allow for (launch bounds).", "threads", _HEADERS),
     "block_tile": Key("Extents of the block's tile, in the order of the shape's own sequence.", "elements", _HEADERS),
     "gemm0_block_warps": Key("Waves of the first product along M, N, K.", "waves", _HEADERS),
     "gemm0_warp_tile": Key("Matrix instruction of the first product, M x N x K.", "elements", _HEADERS),
     "gemm1_block_warps": Key("Waves of the second product along M, N, K.", "waves", _HEADERS),
     "gemm1_warp_tile": Key("Matrix instruction of the second product, M x N x K.", "elements", _HEADERS),
-    "block_m": Key("Rows that one block normalises.", "rows", _HEADERS),
-    "block_n": Key("Columns of a row that one block covers at a time.", "elements", _HEADERS),
     "thread_per_block": Key("Threads of a block along rows and columns.", "threads", _HEADERS),
     "warp_per_block": Key("Waves of a block along rows and columns.", "waves", _HEADERS),
-    "warp_tile": Key("What a wave covers along rows and columns.", "elements", _HEADERS),
-    "vector": Key("Elements that a thread reads at a time along rows and columns.", "elements", _HEADERS),
-    "pad_m": Key("Whether M may end inside a tile.", None, _HEADERS),
-    "pad_n": Key("Whether N may end inside a tile.", None, _HEADERS),
-    "pad_k": Key("Whether K may end inside a tile.", None, _HEADERS),
     "save_inv_rms": Key("Whether the inverse root mean square is stored.", None, _HEADERS),
     "save_mean_inv_std": Key("Whether mean and inverse deviation are stored.", None, _HEADERS),
     "save_unquant": Key("Whether the result is stored unquantised too.", None, _HEADERS),
@@ -58,32 +54,22 @@ _OWN: Mapping[str, Key] = {
     "fused_quant": Key("Quantisation after it: 0 none, 1 smooth dynamic, 2 dynamic.", None, _HEADERS),
     "x_bias": Key("Bias before the normalisation: 0 none, 1 added.", None, _HEADERS),
     "sensitive_model": Key("Rounding that follows a model: 0 none, 1 T5-like.", None, _HEADERS),
-    "dtype_sfa": Key("Element type of A's scales.", None, _HEADERS),
-    "dtype_sfb": Key("Element type of B's scales.", None, _HEADERS),
-    "dtypes_d": Key("Element types of the epilogue's further inputs.", None, _HEADERS),
     "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
     "mem_op": Key("How the result is written: Set, AtomicAdd (split-K), AtomicMax or Add.", None, _HEADERS),
     "hot_loop": Key("Whether the kernel has a main loop over K.", None, _HEADERS),
-    "transpose_c": Key("Whether the block computes the transpose of its tile.", None, _HEADERS),
     "structured_sparsity": Key("Whether A is 2:4 sparse.", None, _HEADERS),
-    "double_smem_buffer": Key("Whether LDS holds two tiles of an operand.", None, _HEADERS),
-    "num_wave_groups": Key("Groups of waves that take turns.", "groups", _HEADERS),
     "permute_a": Key("Whether A is permuted.", None, _HEADERS),
     "permute_b": Key("Whether B is permuted.", None, _HEADERS),
     "large_tensors": Key("Whether offsets may pass 2 GB.", None, _HEADERS),
     "preshuffle_quant": Key("Whether scales are laid out for the kernel beforehand.", None, _HEADERS),
     "gate_only": Key("Whether the first product of the MoE has a gate only.", None, _HEADERS),
     "smooth_quant": Key("Whether activations are smooth-quantised.", None, _HEADERS),
-    "atomic": Key("How the output is added up: 0 not, 1 packed atomics, 2 atomics.", None, _HEADERS),
     "pad_hidden_size": Key("Whether the hidden size may end inside a tile.", None, _HEADERS),
     "pad_intermediate_size": Key("Whether the intermediate size may end inside a tile.", None, _HEADERS),
     "pipe_interleave": Key("Whether the two products are interleaved.", None, _HEADERS),
-    "num_experts": Key("Experts that the kernel can choose from.", "experts", _HEADERS),
     "uneven_splits": Key("Whether a split of K and V may end inside a tile.", None, _HEADERS),
     "merge_groups": Key("Whether heads of one group share a tile with the rows of Q.", None, _HEADERS),
     "log_max_splits": Key("Base-2 logarithm of the most splits that are combined.", None, _HEADERS),
-    "kv_memory_layout": Key("Number of the KV cache's memory layout.", None, _HEADERS),
-    "kv_lookup_table": Key("Number of the page table's kind.", None, _HEADERS),
     "kv_load_mode": Key("Number of the way in which K and V are loaded.", None, _HEADERS),
     "rope_id": Key("Number of the rotary embedding: 0 none.", None, _HEADERS),
     "pad_head_dim_multiple": Key("Multiple that the head size of Q and K must be; 0 is a whole tile.", None, _HEADERS),
@@ -115,7 +101,7 @@ class CkTileTemplate(Grammar):
     prefixes = ("void ck_tile::", "ck_tile::")
     reads_cpp = True
     link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck_tile"
-    keys: ClassVar[Mapping[str, Key]] = _glossary()
+    keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
     def accepts(self, name: str) -> bool:
         return name.startswith(("void ck_tile::", "ck_tile::"))

@@ -17,12 +17,13 @@ import msgspec
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Unparsed
 from tracer.names import ck_view
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.ck_parameters import parameter
 from tracer.names.ck_typestrings import shapes
 from tracer.names.ck_values import GEMM_SPECIALIZATIONS
 from tracer.names.formal import OneOf
 from tracer.names.parts import Part, also, choice, int_list, lit, num, opt, text, words
 from tracer.names.pattern import Pattern
-from tracer.names.vocabulary import SHARED, pick
+from tracer.names.vocabulary import SHARED, WhenAsked, pick
 
 _FAMILY = "ck_typestring"
 _DEVICE = "include/ck/tensor_operation/gpu/device (ROCm/composable_kernel)"
@@ -100,30 +101,32 @@ def _reader(op: str) -> OneOf:
 
 
 _OWN: Mapping[str, Key] = {
+    **pick(
+        "k0_per_block",
+        "k1",
+        "a_src_scalar_per_vector",
+        "b_src_scalar_per_vector",
+        "c_scalar_per_vector",
+        "loop_scheduler",
+        "pipeline_version_classic",
+        "layouts_d",
+        "layout_e",
+        "tensor_layout",
+    ),
     "device_op": Key("The device op, as it calls itself.", None, _DEVICE),
-    "k0_per_block": Key("K extent of one main-loop step, counted in groups of k1 elements.", "groups", _DEVICE),
-    "k1": Key("K elements that stand together.", "elements", _DEVICE),
     "m_per_wmma": Key("M extent of one WMMA tile.", "elements", _DEVICE),
     "n_per_wmma": Key("N extent of one WMMA tile.", "elements", _DEVICE),
     "m_repeat": Key("WMMA tiles along M that one wave computes.", "WMMA tiles", _DEVICE),
     "n_repeat": Key("WMMA tiles along N that one wave computes.", "WMMA tiles", _DEVICE),
     "gemm1_n_per_block": Key("N extent of the second GEMM's tile.", "elements", _DEVICE),
     "gemm1_k_per_block": Key("K extent per step of the second GEMM.", "elements", _DEVICE),
-    "a_src_scalar_per_vector": Key("Elements of A that one load reads.", "elements", _DEVICE),
-    "b_src_scalar_per_vector": Key("Elements of B that one load reads.", "elements", _DEVICE),
-    "c_scalar_per_vector": Key("Elements of C that one store writes.", "elements", _DEVICE),
     "cde_scalar_per_vector": Key("Elements of D and E that one access touches.", "elements", _DEVICE),
     "gemm_specialization": Key("Which extents of the problem may end inside a tile.", None, _DEVICE),
     "conv_specialization": Key("Convolutions that the kernel is restricted to; Default is none.", None, _DEVICE),
     "masking_specialization": Key("Whether the upper triangle of the scores is masked out.", None, _DEVICE),
-    "loop_scheduler": Key("CK's older LoopScheduler, as printed.", None, _DEVICE),
-    "pipeline_version_classic": Key("CK's older PipelineVersion, as printed.", None, _DEVICE),
     "prefetch_stages": Key("Main-loop steps that the pipeline loads ahead.", "stages", _DEVICE),
     "num_gemm_k_prefetch_stage": Key("Main-loop steps loaded ahead.", "stages", _DEVICE),
     "num_groups_to_merge": Key("Convolution groups that one block computes.", "groups", _DEVICE),
-    "layouts_d": Key("Storage order of each D tensor, one letter each.", None, _DEVICE),
-    "layout_e": Key("Storage order of E, the output beside D inputs.", None, _DEVICE),
-    "tensor_layout": Key("Storage order of all tensors, one letter each: A, B, D, then E.", None, _DEVICE),
     "dtype_cshuffle": Key("Element type in which C passes LDS.", None, _DEVICE),
     "inner_op": Key("Type string of the device op that the op runs.", None, _DEVICE),
 }
@@ -133,7 +136,7 @@ def _glossary() -> dict[str, Key]:
     """The shared keys, the ones above, and CK's own parameter names for the rest."""
     stated = {key for forms in shapes().values() for form in forms for key in re.findall(r"\{(\w+)\}", form)}
     known = pick(*(key for key in sorted(stated) if key in SHARED and key not in _OWN))
-    rest = {key: Key(f"What CK calls {key} of the device op.", None, _DEVICE) for key in sorted(stated)}
+    rest = {key: parameter(key, _DEVICE) for key in sorted(stated)}
     return {**rest, **known, **_OWN}
 
 
@@ -145,7 +148,7 @@ class CkTypestring(Grammar):
     formal = frozenset(families)
     prefixes = ("Device", "GemmXdl")
     link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck/tensor_operation/gpu/device/impl"
-    keys: ClassVar[Mapping[str, Key]] = _glossary()
+    keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
     def accepts(self, name: str) -> bool:
         head = _OP.match(name)

@@ -17,8 +17,8 @@ from tracer.names.vocabulary import DTYPE_FOLD
 #: spellings of one type, beyond those that the vocabulary folds; the 8- and 4-bit floats by their public formats
 _TYPES: Mapping[str, str] = {
     **DTYPE_FOLD, "e4m3": "fp8", "f8": "fp8", "float8": "fp8", "e5m2": "bf8", "bfloat8": "bf8", "e2m1": "fp4",
-    "fp4x2": "fp4", "s8": "int8", "u8": "uint8", "s4": "int4", "u4": "uint4", "s32": "int32", "int8_t": "int8",
-    "int32_t": "int32",
+    "fp4x2": "fp4", "e2m3": "fp6", "e3m2": "bf6", "s8": "int8", "u8": "uint8", "s4": "int4", "u4": "uint4",
+    "s32": "int32", "int8_t": "int8", "int32_t": "int32",
 }  # fmt: skip
 #: storage order of a matrix: CK's words, and the letters of column-major BLAS (Tensile, cuBLAS, CUTLASS; c and h are
 #: conjugated). Layouts of convolutions (nhwc) stay as printed.

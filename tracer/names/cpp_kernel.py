@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from tracer.model.kernel import DecodedName, FieldValue, Span, Unparsed
 from tracer.names import cpp
 from tracer.names.base import Key
+from tracer.names.vocabulary import pick
 
 KEYS: Mapping[str, Key] = {
-    "kernel": Key("The kernel function with its namespaces."),
+    **pick("kernel"),
     "template_arguments": Key("The template arguments in their order, as printed."),
 }
 

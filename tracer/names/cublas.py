@@ -100,13 +100,14 @@ class Cublas(Grammar):
     )  # fmt: skip
     link = "https://docs.nvidia.com/cuda/cublas/"
     keys: ClassVar[Mapping[str, Key]] = {
-        **pick("m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "k_warp", "num_stages", "isa", "op",
-               "layout_a", "layout_b", "layout_c", "cluster_m", "cluster_n", "dtype_a", "dtype_b", "dtype_c",
-               "dtype_acc", "dtype_compute"),
+        **pick(
+            "warp_tile", "bias", "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "k_warp",
+            "num_stages", "isa", "op", "layout_a", "layout_b", "layout_c", "cluster_m", "cluster_n", "dtype_a",
+            "dtype_b", "dtype_c", "dtype_acc", "dtype_compute",
+        ),
         "inst_m": Key("M extent of the matrix instruction.", "elements"),
         "inst_n": Key("N extent of the matrix instruction.", "elements"),
         "inst_k": Key("K extent of the matrix instruction.", "elements"),
-        "warp_tile": Key("M, N and K extents of the tile that one warp computes.", "elements"),
         "warpgroup_size": Key("The numbers after warpgroupsize: M, N, K.", "warp groups"),
         "alignment_a": Key("The number after aligna.", "elements"),
         "alignment_c": Key("The number after alignc.", "elements"),
@@ -114,7 +115,6 @@ class Cublas(Grammar):
         "architecture": Key("The GPU architecture that the name states."),
         "layouts": Key("Transposition of the operands in order, a letter each (T or N)."),
         "two_cta": Key("Whether two blocks (CTAs) work on one matrix instruction together."),
-        "bias": Key("Whether a bias is added."),
         "words": Key("The words of the name whose meaning is not public, as printed."),
     }  # fmt: skip
 

@@ -76,7 +76,8 @@ _NUMBERS = {
 }  # fmt: skip
 _TEXTS = {
     "math": "math_operation", "mid": "dtype_mma", "la": "layout_a", "lb": "layout_b", "tensor": "tensor_layout",
-    "group": "group_mode", "schedule": "scheduler_mode", "side": "side_mode", "fill": "fill_mode", "diag": "diag_type",
+    "group": "conv_group_mode", "schedule": "scheduler_mode", "side": "side_mode", "fill": "fill_mode",
+    "diag": "diag_type",
 }  # fmt: skip
 _LISTS = {
     "output": "output_tile", "filter": "filter", "stride": "stride", "dilation": "dilation", "sliced": "sliced_k",
@@ -228,7 +229,7 @@ def write(f: Mapping[str, Any]) -> str:
         return name + (f"_schedule{f['scheduler_mode']}" if "scheduler_mode" in f else "")
     name += f"_{f['tensor_layout']}" if "tensor_layout" in f else ""
     name += "_unity_stride" if f["unity_stride"] else ""
-    name += f"_{f['group_mode']}" if "group_mode" in f else ""
+    name += f"_{f['conv_group_mode']}" if "conv_group_mode" in f else ""
     silent = f["spatial_dims"] == 3 and f.get("alignment") == 8 and a in ("f16", "bf16") and "tensor_layout" not in f
     return name + (f"_align{f['alignment']}" if "alignment" in f and not silent else "")
 

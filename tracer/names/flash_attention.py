@@ -89,12 +89,9 @@ _FMHA = re.compile(
 )
 
 _OWN: Mapping[str, Key] = {
-    "kernel": Key("The kernel function; in CUTLASS's frame the kernel's class.", None, _SOURCE),
-    "block_m": Key("Rows of Q that one block computes.", "rows", _SOURCE),
-    "block_n": Key("Rows of K and V of one step.", "rows", _SOURCE),
+    **pick("kernel", "block_m", "block_n", "alibi", "cluster", "deterministic", "direction"),
     "dropout": Key("Whether dropout is applied.", None, _SOURCE),
     "local": Key("Whether attention is limited to a window.", None, _SOURCE),
-    "alibi": Key("Whether a position bias (ALiBi) is added.", None, _SOURCE),
     "softcap": Key("Whether logits are capped by a tanh before the soft-max.", None, _SOURCE),
     "even_m": Key("Whether the length of Q is a multiple of the block's rows.", None, _SOURCE),
     "even_mn": Key("Whether the lengths of Q and K are multiples of the block's rows.", None, _SOURCE),
@@ -111,7 +108,6 @@ _OWN: Mapping[str, Key] = {
     "share_qk_lds": Key("Whether Q and K share one buffer in shared memory.", None, _SOURCE),
     "no_double_buffer": Key("Whether there is one buffer only.", None, _SOURCE),
     "sort": Key("Whether sequences are ordered by length.", None, _SOURCE),
-    "cluster": Key("Blocks of a cluster along M, N and K.", "blocks", _SOURCE),
     "varlen": Key("Whether the sequences of a batch differ in length.", None, _SOURCE),
     "paged_kv_no_tma": Key("Whether pages of K and V are read without TMA.", None, _SOURCE),
     "has_qv": Key("Whether Q has a second part that is multiplied with V.", None, _SOURCE),
@@ -122,9 +118,7 @@ _OWN: Mapping[str, Key] = {
     "fp8_permute_col": Key("Whether columns of an fp8 result are permuted.", None, _SOURCE),
     "num_stages_do": Key("Buffers of the gradient of O.", "stages", _SOURCE),
     "num_stages_ds": Key("Buffers of the gradient of the scores.", "stages", _SOURCE),
-    "deterministic": Key("Whether gradients are summed in a fixed order.", None, _SOURCE),
     "dtype_partial": Key("Element type of the partial results.", None, _SOURCE),
-    "direction": Key("forward or backward.", None, _XFORMERS),
     "aligned": Key("Whether the operands are aligned for wide loads.", None, _XFORMERS),
     "accumulator": Key("Where the result accumulates: rf (registers) or gmem (global memory).", None, _XFORMERS),
     "max_head_dim": Key("Head size that the kernel is built for, at most.", "elements", _XFORMERS),
@@ -190,6 +184,7 @@ class FlashAttention(Grammar):
             known = inner in _lists() or inner in _THROUGH
             if not known:
                 reading.unparsed.append(Unparsed(name[device.end() :], device.end(), "a kernel class that is known"))
+        reading.likely.pop("tile", None)
         tile, place = fields.pop("tile", None), spans.pop("tile", (0, 0))
         if isinstance(tile, list) and len(tile) == 3:
             for key, value in zip(("block_m", "block_n", "head_dim"), tile, strict=True):

@@ -150,11 +150,10 @@ class Flydsl(FormalGrammar):
     others = (NO_GENERATOR,)
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b", "dtype_c", "b_preshuffle", "m_warp",
-            "n_warp", "k_warp", "split_k", "num_stages", "pipeline_sched", "waves_per_eu", "xcd_swizzle", "cluster_m",
-            "cluster_n", "isa", "async_copy", "lds_stage", "cshuffle",
+            "num_waves", "m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b", "dtype_c", "b_preshuffle",
+            "m_warp", "n_warp", "k_warp", "split_k", "num_stages", "pipeline_sched", "waves_per_eu", "xcd_swizzle",
+            "cluster_m", "cluster_n", "isa", "async_copy", "lds_stage", "cshuffle",
         ),
-        "num_waves": Key("Waves of a block.", "waves"),
         "gemm_k": Key("K of the product that the kernel is compiled for.", "elements"),
         "num_buffers": Key("LDS buffers that the loads of A and B rotate over.", "buffers"),
         "compute": Key("Whether the kernel is the variant for compute-bound shapes."),

@@ -135,20 +135,17 @@ class FlydslMoe(FormalGrammar):
     }  # fmt: skip
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b", "dtype_c", "a_bits", "b_bits", "stage",
-            "split_k", "waves_per_eu", "xcd_swizzle", "persistent", "async_copy", "sort_block_m", "k_wave",
-            "cshuffle",
+            "dtype_c_registered", "use_nt", "atomic", "m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b",
+            "dtype_c", "a_bits", "b_bits", "stage", "split_k", "waves_per_eu", "xcd_swizzle", "persistent",
+            "async_copy", "sort_block_m", "k_wave", "cshuffle",
         ),
-        "dtype_c_registered": Key("Output type of the registered kernel, which a final `_fp4` or `_fp8` overrides."),
         "b_nt": Key("Cache policy of the weight loads: 0 cached, 2 streamed (non-temporal)."),
-        "use_nt": Key("Whether the weights are loaded non-temporally (streamed)."),
         "gate_mode": Key("How gate and up are computed: separated, interleave, or mock_gate_only (with split-K)."),
         "reduce_mode": Key("How the experts' results meet: atomic additions, or a reduction afterwards."),
         "cu_num_mul": Key("Multiple of the number of CUs that the persistent grid has.", "blocks per CU"),
         "bf16_lds": Key("Whether the output tile passes through LDS as bf16."),
         "spart": Key("Value of aiter's `sp` token of the layout kernels, as printed."),
         "inline_quant": Key("Whether the activations come in as 16 bits and are quantised in the kernel."),
-        "atomic": Key("Whether the experts' results are added atomically."),
         "mxfp4_out": Key("Whether the output is written as MXFP4."),
         "fuse_fp4_quant": Key("Whether the output is quantised to fp4 in the kernel."),
     }  # fmt: skip

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.vocabulary import pick
 
 _KINDS = {"H": "host", "D": "device", "P": "peer", "A": "array"}
 _LONG = {"Host": "H", "Device": "D", "Peer": "P", "Array": "A"}
@@ -40,12 +41,11 @@ class MemoryOperation(Grammar):
     prefixes = ("Memcpy ", "Memset ", "[CUDA mem", "CopyHost", "CopyDevice", "FillBuffer", "__amd_rocclr_")
     link = "https://github.com/pytorch/kineto/blob/main/libkineto/src/CuptiActivity.cpp"
     keys: ClassVar[Mapping[str, Key]] = {
-        "op": Key("copy or fill."),
+        **pick("op", "kernel"),
         "source": Key("Where a copy comes from: host, device, peer (another GPU) or array."),
         "target": Key("Where a copy goes to: host, device, peer (another GPU) or array."),
         "source_memory": Key("Kind of memory that is read, as printed."),
         "target_memory": Key("Kind of memory that is written, as printed."),
-        "kernel": Key("The kernel of ROCm's runtime.", None, "rocclr/device/blitcl.cpp (ROCm/clr)"),
     }
 
     def accepts(self, name: str) -> bool:

@@ -147,7 +147,7 @@ class Miopen(FormalGrammar):
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **miopen_igemm.KEYS,
-        **pick("dtype", "isa", "dtype_b", "dtype_c", "dtype_acc"),
+        **pick("stride", "dilation", "kernel", "dims", "dtype", "isa", "dtype_b", "dtype_c", "dtype_acc"),
         "tile_x": Key("Extent along x that one block transposes.", "elements"),
         "tile_y": Key("Extent along y that one block transposes.", "elements"),
         "pack_x": Key("Elements along x that one thread takes.", "elements"),
@@ -163,13 +163,9 @@ class Miopen(FormalGrammar):
         "winograd_output": Key("F of F(F, R): output elements of one Winograd tile.", "elements"),
         "winograd_filter": Key("R of F(F, R): filter taps of one Winograd tile.", "elements"),
         "channels": Key("Channels that one step takes.", "channels"),
-        "stride": Key("Stride of the convolution.", "elements"),
-        "dilation": Key("Dilation of the convolution.", "elements"),
         "option": Key("What else is printed at the end."),
         "xdlops": Key("Whether the kernel uses matrix instructions (MFMA)."),
         "part": Key("Which of the convolution's kernels this is."),
-        "kernel": Key("The kernel."),
-        "dims": Key("Dimensions of the tensors.", "dimensions"),
     }
 
     def accepts(self, name: str) -> bool:

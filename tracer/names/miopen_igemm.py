@@ -114,12 +114,12 @@ READERS: Mapping[str, Pattern | OneOf] = {
     "igemm_bwd_gtc": _V4R1_BWD,
 }
 KEYS: Mapping[str, Key] = {
-    **pick("m_per_block", "n_per_block", "k_per_block", "dtype_a"),
-    "direction": Key("Direction of the convolution: fwd, bwd (gradient of the data), wrw (gradient of the weights)."),
-    "algorithm": Key("The algorithm, as MIOpen numbers it.", None, _SOURCE),
+    **pick(
+        "direction", "algorithm", "tensor_layout", "thread_tile", "m_per_block", "n_per_block", "k_per_block",
+        "dtype_a",
+    ),
     "only_1x1": Key("Whether the kernel computes 1x1 filters only.", None, _SOURCE),
     "gtc_generation": Key("gtcx: 1 is gfx908, 2 gfx90a, 3 what came after; gtcn: 2 is gfx1030.", None, _SOURCE),
-    "tensor_layout": Key("Storage order of the tensors, as printed."),
     "nxb": Key("Factor by which the image size is padded to a multiple (bx); 0 is none.", None, _SOURCE),
     "nxe": Key("0: the kernel is for 1x1 filters without stride or padding; 1: for all.", None, _SOURCE),
     "wave_tile": Key("M, N and K extents that one wave computes per step.", "elements", _SOURCE),
@@ -138,7 +138,6 @@ KEYS: Mapping[str, Key] = {
     "vector_store": Key("Elements that one store writes (vs); 0 is the default.", "elements", _SOURCE),
     "gemm_k_global_split": Key("Whether K is split over blocks that add up their results (gkgs).", None, _SOURCE),
     "vector_c": Key("Channels that are stored next to each other.", "channels", _SOURCE),
-    "thread_tile": Key("M and N extents that one thread computes.", "elements", _SOURCE),
     "c_clusters": Key(
         "M per thread, M clusters of level 0 and 1, N per thread, N clusters of level 0 and 1.", None, _SOURCE
     ),

@@ -53,13 +53,10 @@ class Nccl(Grammar):
     prefixes = ("ncclDev", "ncclKernel_", "ncclSym")
     link = "https://github.com/NVIDIA/nccl/blob/master/src/device/generate.py"
     keys: ClassVar[Mapping[str, Key]] = {
-        **pick("dtype"),
-        "kernel": Key("The kernel, as printed.", None, _SOURCE),
+        **pick("kernel", "algorithm", "unroll", "dtype"),
         "collective": Key("The collective operation.", None, _SOURCE),
-        "algorithm": Key("The algorithm that the kernel is specialised for.", None, _SOURCE),
         "protocol": Key("The protocol that the kernel is specialised for.", None, _SOURCE),
         "redop": Key("The reduction.", None, _SOURCE),
-        "unroll": Key("Unroll factor of the copy loops.", None, _SOURCE),
         "debug": Key("Whether the kernel was built with debug output.", None, _SOURCE),
         "device_function": Key("Whether the name is that of a device function, which a kernel calls.", None, _SOURCE),
         "symmetric": Key("Whether the kernel works on symmetric memory.", None, _SOURCE),

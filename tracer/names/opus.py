@@ -100,27 +100,16 @@ class Opus(FormalGrammar):
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "block_size", "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "m_warp_tile",
-            "n_warp_tile", "k_warp_tile", "scale_block_m", "scale_block_n", "scale_block_k", "isa", "split_k",
-            "cluster_m", "cluster_n",
+            "op", "pipeline_tag", "wg_per_cu", "has_oob", "cachectl_a", "cachectl_b", "num_slots", "direct_only",
+            "prefetch_scale", "preload_sf_lds", "skip_scale_wait", "pack_scale_on_demand", "dtype_workspace",
+            "block_size", "m_per_block", "n_per_block", "k_per_block", "m_warp", "n_warp", "m_warp_tile", "n_warp_tile",
+            "k_warp_tile", "scale_block_m", "scale_block_n", "scale_block_k", "isa", "split_k", "cluster_m",
+            "cluster_n",
         ),
-        "op": Key("gemm, or bmm for a batch of products."),
-        "pipeline_tag": Key("The kernel's pipeline, by the tag that aiter's generator prints for it."),
-        "wg_per_cu": Key("Work-groups per CU that the kernel's LDS use is sized for.", "blocks"),
-        "has_oob": Key("Whether rows and columns past the end of a tensor are masked; without, M and N must fit."),
         "safe_4g": Key("Whether the kernel addresses tensors larger than 4 GiB correctly."),
-        "cachectl_a": Key("Cache policy of the loads of A: 0 LRU, 1 SC0, 17 SC0+SC1 (bypasses L2), -1 the default."),
-        "cachectl_b": Key("Cache policy of the loads of B, as cachectl_a."),
-        "num_slots": Key("LDS slots, and so loads in flight, of the producer.", "slots"),
-        "direct_only": Key("Whether the consumer waves load for themselves and store directly (split-K of 1 only)."),
-        "prefetch_scale": Key("Whether the scales are prefetched."),
         "preload_sf": Key("Whether the scales of A and B are loaded to LDS once, before the main loop."),
-        "preload_sf_lds": Key("The same as preload_sf, in the pipeline family."),
-        "skip_scale_wait": Key("Whether the wait for the scales of a K tile is left out."),
-        "pack_scale_on_demand": Key("Whether the scales are packed when they are used."),
         "k1024_only": Key("Whether the kernel is for K = 1024 only."),
         "k1024_lb1": Key("Whether the kernel is for K = 1024 and compiled for one block per CU."),
-        "dtype_workspace": Key("Type in which partial results of split-K are kept."),
     }  # fmt: skip
 
     def view(self, decoded: DecodedName) -> GemmView | None:

@@ -57,7 +57,7 @@ class Rocblas(Grammar):
     link = "https://github.com/ROCm/rocBLAS"
     keys: ClassVar[Mapping[str, Key]] = {
         **cpp_kernel.KEYS,
-        **pick("m_per_block", "n_per_block", "k_per_block"),
+        **pick("trans_a", "trans_b", "m_per_block", "n_per_block", "k_per_block"),
         "dim_x": Key("Threads of a block along x.", "threads", _SOURCE),
         "dim_y": Key("Threads of a block along y.", "threads", _SOURCE),
         "nb_x": Key("Threads of a block along x (NB_X).", "threads", _SOURCE),
@@ -71,8 +71,6 @@ class Rocblas(Grammar):
         "dim_n_a": Key("Threads that load the tile of A, along K.", "threads", _SOURCE),
         "dim_m_b": Key("Threads that load the tile of B, along K.", "threads", _SOURCE),
         "dim_n_b": Key("Threads that load the tile of B, along N.", "threads", _SOURCE),
-        "trans_a": Key("Transposition of A: N, T or C (conjugated).", None, _SOURCE),
-        "trans_b": Key("Transposition of B: N, T or C (conjugated).", None, _SOURCE),
     }
 
     def accepts(self, name: str) -> bool:

@@ -19,6 +19,7 @@ from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparse
 from tracer.names import tensile_helpers, tensile_parameters, tensile_problem
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.formal import exact_quotient
+from tracer.names.tensile_keys import PARAMETER_KEYS
 from tracer.names.vocabulary import pick
 
 _N = "(0|[1-9][0-9]{0,8})"
@@ -49,11 +50,7 @@ class Tensile(Grammar):
         **tensile_problem.KEYS,
         **tensile_helpers.KEYS,
         **pick("m_per_block", "n_per_block", "k_per_block", "dtype_a", "dtype_b", "dtype_c", "dtype_compute", "isa"),
-        **{
-            field: Key(f"Tensile's parameter {full}.", None, "Tensile/Common/ValidParameters.py in ROCm/rocm-libraries")
-            for full, field in tensile_parameters.FIELDS.items()
-            if field != "isa"
-        },
+        **PARAMETER_KEYS,
         "mi_m": Key("M extent of the matrix instruction.", "elements"),
         "mi_n": Key("N extent of the matrix instruction.", "elements"),
         "mi_k": Key("K extent of the matrix instruction; printed only where the name has four numbers.", "elements"),

@@ -64,10 +64,9 @@ _FORMS = OneOf(
 
 _SOURCE = "tensilelite/Tensile/KernelWriter{BetaOnly,Conversion,ActivationOnly,Reduction}.py in ROCm/hipBLASLt"
 KEYS: Mapping[str, Key] = {
-    **pick("op"),
+    **pick("dtype_workspace", "op"),
     "indices": Key("Indices of C.", None, _SOURCE),
     "batch": Key("How the batch comes: strided, general (pointers) or grouped.", None, _SOURCE),
-    "dtype_workspace": Key("Type of the partial sums, as Tensile's letter.", None, _SOURCE),
     "dtype_bias": Key("Type of the bias, as Tensile's letter.", None, _SOURCE),
     "dtype_bias_gradient": Key("Type of the bias gradient, as Tensile's letter.", None, _SOURCE),
     "factor_dim": Key("Axes along which alpha or bias varies: N, or M and N.", None, _SOURCE),

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from tracer.model.kernel import FieldValue, Span, Unparsed
 from tracer.names.base import Key
+from tracer.names.vocabulary import pick
 
 _TYPE = r"(?:4xi8|I64|I8|F8N|B8N|F8|B8|F6|B6|F4|E8M0|E5M3|[HSDCZBIX])"
 _TYPE_NAMES = {
@@ -52,9 +53,8 @@ _REST = re.compile(
 )
 
 KEYS: dict[str, Key] = {
+    **pick("trans_a", "trans_b", "activation", "sparse", "dtype_sfa", "dtype_sfb"),
     "problem_type": Key("The ProblemType as printed: indices, types, beta, bias, activation, scaling."),
-    "trans_a": Key("Whether A is transposed: its K index is printed first, hence fastest in memory (Alik)."),
-    "trans_b": Key("Whether B is transposed: its N index is printed first (Bjlk)."),
     "use_beta": Key("Whether C is read and scaled by beta."),
     "high_precision_accumulate": Key("Whether the kernel accumulates in a wider type than its inputs have."),
     "use_bias": Key("Whether a bias vector is added."),
@@ -66,16 +66,12 @@ KEYS: dict[str, Key] = {
     "scale_ab": Key("Whether A and B are scaled: Scalar or Vector."),
     "scale_cd": Key("Whether C and D are scaled."),
     "support_user_args": Key("Whether the kernel takes its arguments from device memory (UserArgs)."),
-    "activation": Key("Activation: all (chosen at run time), hipblaslt_all, or the one that is built in."),
     "dtype_activation": Key("Type in which the activation is computed."),
     "xdl_math_type": Key("Type to which fp32 inputs are rounded for the matrix instruction (MX: xf32)."),
-    "sparse": Key("Which of A and B is 2:4 sparse."),
     "swizzle_a": Key("Whether A is stored swizzled (STA)."),
     "swizzle_b": Key("Whether B is stored swizzled (STB)."),
     "mx_block_a": Key("Elements of A that share one MX scale.", "elements"),
     "mx_block_b": Key("Elements of B that share one MX scale.", "elements"),
-    "dtype_sfa": Key("Type of A's MX scales."),
-    "dtype_sfb": Key("Type of B's MX scales."),
 }
 
 

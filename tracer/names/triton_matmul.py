@@ -60,14 +60,10 @@ class TritonMatmul(FormalGrammar):
     }
     keys: ClassVar[Mapping[str, Key]] = {
         **pick(
-            "base_name", "dtype_a", "dtype_b", "dtype_c", "m_per_block", "n_per_block", "k_per_block", "split_k",
-            "persistent",
+            "layout_a", "layout_b", "layout_c", "epilogue", "base_name", "dtype_a", "dtype_b", "dtype_c", "m_per_block",
+            "n_per_block", "k_per_block", "split_k", "persistent",
         ),
-        "layout_a": Key("N where X is contiguous along K, else T."),
-        "layout_b": Key("N where W is contiguous along N, else T."),
-        "layout_c": Key("N where Y is contiguous along its columns, else T."),
         "accumulate": Key("Whether the result is added to an accumulator that is passed in."),
-        "epilogue": Key("Names of the functions fused behind the product."),
         "scatter": Key("Whether the rows are scattered to their place."),
     }  # fmt: skip
 

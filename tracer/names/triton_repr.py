@@ -104,9 +104,10 @@ class TritonRepr(Grammar):
     formal = frozenset(families)
     link = "https://github.com/ROCm/aiter/blob/main/aiter/ops/triton/utils/_triton/kernel_repr.py"
     keys: ClassVar[Mapping[str, Key]] = {
-        **pick("base_name", "m_per_block", "n_per_block", "k_per_block", "num_stages", "num_warps", "split_k"),
+        **pick(
+            "causal", "base_name", "m_per_block", "n_per_block", "k_per_block", "num_stages", "num_warps", "split_k"
+        ),
         "constexprs": Key("Configuration: the kernel's constexpr keys with the symbols printed for their values."),
-        "causal": Key("Whether attention is masked causally."),
     }
 
     def accepts(self, name: str) -> bool:

@@ -99,9 +99,7 @@ _WORDS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Convert], ...]], ...] = tu
 )
 
 _OWN: Mapping[str, Key] = {
-    "op": Key(
-        "bmm (batched GEMM, of an MoE layer too), gemm or gemmGatedAct (GEMM with a gated activation).", None, _GEMM
-    ),
+    **pick("op", "cluster", "layout", "bias", "dtype_q", "dtype_kv", "block_m", "block_n"),
     "unroll_mma": Key("Whether the loop of matrix instructions is unrolled twice (u2).", None, _GEMM),
     "stages": Key("Pipeline depths, as many as printed.", "stages", _GEMM),
     "epilogue_tile_m": Key("M extent that the epilogue stores at a time.", "elements", _GEMM),
@@ -109,11 +107,9 @@ _OWN: Mapping[str, Key] = {
     "instruction_m": Key("M extent of one matrix instruction.", "elements", _GEMM),
     "instruction_n": Key("N extent of one matrix instruction.", "elements", _GEMM),
     "instruction_k": Key("K extent of one matrix instruction.", "elements", _GEMM),
-    "cluster": Key("Blocks of a cluster along x, y and z of the grid.", "blocks", _GEMM),
     "ldtm_lanes": Key("Lanes of tensor memory that one load of the epilogue reads.", "lanes", _GEMM),
     "ldtm_bits": Key("Bits that one load of the epilogue reads from a lane.", "bits", _GEMM),
     "transpose_output": Key("Whether the matrix instruction computes the transpose of C.", None, _GEMM),
-    "layout": Key("Transposition of A and B, as printed.", None, _GEMM),
     "tile_scheduler": Key("static (one tile a block) or persistent (blocks walk over tiles).", None, _GEMM),
     "scheduler_stages": Key(
         "Buffers of the persistent scheduler: matrix instructions, within a tile, across tiles, tile ids.",
@@ -121,20 +117,15 @@ _OWN: Mapping[str, Key] = {
         _GEMM,
     ),
     "batch_dim": Key("Axis that the experts or batches divide: M or N.", None, _GEMM),
-    "bias": Key("Axis along which a bias is added: M or N.", None, _GEMM),
     "dynamic_batch": Key("Whether the sizes of the batches are known on the GPU only.", None, _GEMM),
     "deepseek_fp8": Key("Whether scales are those of DeepSeek's fp8: one a block of 128.", None, _GEMM),
     "options": Key("Further words in their order, as printed.", None, _GEMM),
-    "dtype_q": Key("Element type of Q.", None, _FMHA),
-    "dtype_kv": Key("Element type of K and V.", None, _FMHA),
     "head_dim_v_per_block": Key("Elements of V's head that one block computes.", "elements", _FMHA),
     "qkv_layout": Key("Where Q, K and V lie: SeparateQkv, PackedQkv, PagedKv or ContiguousKv.", None, _FMHA),
     "multi_block_kv": Key(
         "How several blocks share K and V: MultiCtasKv (sums in memory) or MultiCtasKvCga.", None, _FMHA
     ),
     "varlen": Key("Whether the sequences of a batch differ in length.", None, _FMHA),
-    "block_m": Key("Rows of Q that one block computes.", "rows", _FMHA),
-    "block_n": Key("Rows of K and V of one step.", "rows", _FMHA),
     "kernel_type": Key("Context (prefill), or which operands the generation kernel swaps.", None, _FMHA),
 }
 
