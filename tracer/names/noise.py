@@ -48,15 +48,18 @@ def clean(text: str) -> Cleaned:
 
 def _without_suffix(name: str) -> str:
     """`name` without ` [clone .kd]`, `(.kd)` and `.kd`, in any order and number."""
+    end = len(name)
     while True:
-        bare = name
-        if name.endswith("]"):
-            at = name.rfind(_CLONE, max(0, len(name) - _SUFFIX_LENGTH))
-            bare = name[:at] if at >= 0 and "]" not in name[at:-1] else name
-        elif name.endswith(".kd"):
-            bare = name[:-3]
-        elif name.endswith("(.kd)"):
-            bare = name[:-5]
-        if bare == name:
-            return name
-        name = bare.rstrip(" ")
+        bare = end
+        if name.endswith("]", 0, end):
+            at = name.rfind(_CLONE, max(0, end - _SUFFIX_LENGTH), end)
+            bare = at if at >= 0 and "]" not in name[at : end - 1] else end
+        elif name.endswith("(.kd)", 0, end):
+            bare = end - 5
+        elif name.endswith(".kd", 0, end):
+            bare = end - 3
+        if bare == end:
+            return name[:end]
+        end = bare
+        while name.endswith(" ", 0, end):
+            end -= 1
