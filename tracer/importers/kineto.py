@@ -17,8 +17,8 @@ from tracer.importers.kineto_events import (
     FIRST_KEYS,
     Event,
     Number,
-    OtherEvent,
-    PythonEvent,
+    as_event,
+    category_of,
     decode_events,
     loosen,
     number,
@@ -70,36 +70,41 @@ class KinetoReader:
 
     def take(self, events: list[Any]) -> None:
         """Adds a batch of events."""
-        seen = self._timeline.events
-        if type(events[0]) is PythonEvent:
-            seen["python_function"] = seen.get("python_function", 0) + len(events)
-            self._frames(events)
-            return
-        timed = [event for event in events if type(event) is Event]
-        if len(timed) < len(events):
-            others = [event for event in events if type(event) is OtherEvent]
-            for other in others:
-                self._other(other)
-            seen["(without extent)"] = seen.get("(without extent)", 0) + len(events) - len(timed) - len(others)
-        by_category: dict[str, list[Event]] = {}
-        for event in timed:
-            category = event.cat
-            if category in by_category:
-                by_category[category].append(event)
+        by_type: dict[type, list[Any]] = {}
+        for event in events:
+            kind = type(event)
+            if kind in by_type:
+                by_type[kind].append(event)
             else:
-                by_category[category] = [event]
-        for category, own in by_category.items():
-            seen[category] = seen.get(category, 0) + len(own)
-            kind = _CATEGORIES.get(category)
-            if kind is not None:
-                self._handlers[kind](own)
+                by_type[kind] = [event]
+        if Event in by_type:  # unusual events are among them: all go one way, so that they stay in order
+            self._take_any([as_event(event) for event in events])
+            return
+        for kind, own in by_type.items():
+            self._take_category(category_of(kind), own)
 
-    def _other(self, event: OtherEvent) -> None:
+    def _take_category(self, category: str, events: list[Any]) -> None:
         seen = self._timeline.events
-        seen[event.cat] = seen.get(event.cat, 0) + 1
-        if event.cat in _CATEGORIES:
-            why = f"phase {event.phase!r} has no duration of its own"
-            self._losses.add(f"{_CATEGORIES[event.cat]} events that are no complete events", detail=why)
+        seen[category] = seen.get(category, 0) + len(events)
+        kind = _CATEGORIES.get(category)
+        if kind is not None:
+            self._handlers[kind](events)
+
+    def _take_any(self, events: list[Event]) -> None:
+        """Adds events of a batch that holds unusual ones."""
+        by_category: dict[str, list[Event]] = {}
+        for event in events:
+            if event.ph in ("X", ""):
+                by_category.setdefault(event.cat, []).append(event)
+                continue
+            seen = self._timeline.events
+            category = event.cat or "(no category)"
+            seen[category] = seen.get(category, 0) + 1
+            if event.cat in _CATEGORIES:
+                why = f"phase {event.ph!r} has no duration of its own"
+                self._losses.add(f"{_CATEGORIES[event.cat]} events that are no complete events", detail=why)
+        for category, own in by_category.items():
+            self._take_category(category, own)
 
     def finish(self) -> None:
         """Closes the reading: notes a coarse clock."""
