@@ -10,6 +10,7 @@ from tracer.model.capture import CaptureRecord, Lost
 from tracer.model.evidence import Evidence
 from tracer.model.report import KernelKind, NoteLevel, Report
 from tracer.model.roofline import Bound
+from tracer.model.source import TunedStatus
 from tracer.pipeline import build_report
 
 
@@ -44,6 +45,13 @@ def test_the_tuners_time_is_not_quoted_for_a_call_of_two_kernels() -> None:
     record = handmade.triton()
     assert build_report(record).roofline is not None
     assert build_report(record).roofline.quoted_us is None  # type: ignore[union-attr]
+
+
+def test_the_time_of_a_padded_row_is_of_another_shape_and_gives_no_share() -> None:
+    tuned = handmade.hit(TunedStatus.PADDED_FINE)
+    report = build_report(handmade.blockscale(tuned=tuned))
+    assert report.roofline is not None
+    assert (report.roofline.quoted_us, report.roofline.quoted_share) == (None, None)
 
 
 def test_a_shape_in_another_order_than_the_ops_is_the_same_call() -> None:

@@ -17,6 +17,7 @@ from tracer.model.capture import CaptureRecord, Target
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import KernelReport
 from tracer.model.roofline import Advice, RooflinePoint, Work
+from tracer.model.source import TunedStatus
 from tracer.names.vocabulary import fold_dtype
 from tracer.ops.registry import OPS
 
@@ -59,10 +60,14 @@ def measured_time(record: CaptureRecord) -> Time | None:
 
 
 def quoted_time(kernels: tuple[KernelReport, ...]) -> Time | None:
-    """The tuner's own time, when the call is one kernel and the row that chose it states one."""
+    """The tuner's own time, when the call is one kernel and a row for exactly this shape states one.
+
+    A padded hit's row was timed for another M, so it says nothing of this call's share of the roof.
+    """
     if len(kernels) != 1 or kernels[0].dispatch is None or kernels[0].dispatch.tuned is None:
         return None
-    recorded = kernels[0].dispatch.tuned.recorded_us
+    tuned = kernels[0].dispatch.tuned
+    recorded = tuned.recorded_us if tuned.status is TunedStatus.EXACT else None
     return Time(us=recorded, how="tuner") if recorded else None
 
 

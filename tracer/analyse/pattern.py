@@ -96,10 +96,9 @@ def advise(
     Returns:
         Advice, the most pressing first. Without a tile it is judged from the roofline alone and says so.
     """
-    found = []
-    if tiling is not None and compute_units:
-        found.append(_short_of_k(tiling, compute_units, launched))
-    found.append(_launch(point, tiling, compute_units, vendor))
+    short = _short_of_k(tiling, compute_units, launched) if tiling is not None and compute_units else None
+    # a long loop over K on few CUs is time that the fixed cost of a launch does not explain
+    found = [short or _launch(point, tiling, compute_units, vendor)]
     found.append(_roof(point, tiling, compute_units, launched))
     if tiling is None:
         found.append(Advice(pattern=ShapePattern.UNKNOWN, text_key="advice.no_tile"))
