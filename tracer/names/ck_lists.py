@@ -181,7 +181,7 @@ def read(
             best = max(best, fit, key=lambda f: f[2])
         elif len(variant) > count:
             best = max(best, _fit(variant, items, choose), key=lambda f: f[2])
-    return _anchored(items, best)
+    return _anchored(items if choose is ck_values.converter else (), best)
 
 
 def _read_cut(variants: tuple[Variant, ...], items: tuple[str, ...], choose: Choose) -> Reading:
@@ -192,14 +192,14 @@ def _read_cut(variants: tuple[Variant, ...], items: tuple[str, ...], choose: Cho
         fits = [fit for variant in variants if (fit := _fit(variant, items, choose))[2] == len(variant)]
         if not fits:
             best = max((_fit(variant, items, choose) for variant in variants), key=lambda f: f[2], default=({}, {}, 0))
-            return _anchored(items, best)
+            return _anchored(items if choose is ck_values.converter else (), best)
     fields, where, _ = fits[-1]
     agreed = [key for key in fields if all(fit[1].get(key) == where[key] for fit in fits)]
     return _spread(Reading({key: fields[key] for key in agreed}, {key: where[key] for key in agreed}))
 
 
 def _anchored(items: tuple[str, ...], best: Fit) -> Reading:
-    """No list fits: enum casts name their meaning themselves; what a list says by position is only likely."""
+    """No list fits: CK's enum casts name their meaning themselves; what a list says by position is only likely."""
     result = Reading(beyond=0, reason="an argument list that no known version of the library has")
     for index, item in enumerate(items):
         key = ck_values.enum_key(item) if item.startswith("(") else None
