@@ -28,8 +28,10 @@ _NAME = "Cijk_Alik_Bljk_BBS_BH_MT128x96x64_MI16x16x1_SN_LDSB1_MIWT4_3_WG32_8_1"
 def test_a_token_is_read_as_parameter_and_value_and_written_back(token: str, full: str, value: object) -> None:
     read = tensile_parameters.read_token(token)
     assert read is not None
-    assert (read[0], read[4]) == (full, value)
-    back = tensile_parameters.abbreviation(full, read[2] is True) + tensile_parameters.write_value(full, read[4])
+    assert (read.full, read.value) == (full, value)
+    back = tensile_parameters.abbreviation(full, read.keeps_digits is True) + tensile_parameters.write_value(
+        full, read.value
+    )
     assert back == token
 
 

@@ -28,8 +28,6 @@ _START = re.compile(
 )
 _MI = re.compile(rf"_MI{_N}x{_N}x{_N}(?:x{_N})?(?=_|$)")
 _SN = re.compile(r"(_CMS)?_(SN|SE)(?=_|$)")
-_LONGEST_TOKEN = 64
-_STARTS_NUMBER = frozenset("0123456789n")
 _CUSTOM_ISA = re.compile(r"(gfx\w+)$")
 _FAMILIES = ("tensile_hipblaslt", "tensile_real", "tensile_custom", tensile_helpers.FAMILY)
 
@@ -71,8 +69,15 @@ class Tensile(Grammar):
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         start = _START.match(name)
-        if start is None:
-            return tensile_helpers.read(name, self.name)
+        return tensile_helpers.read(name, self.name) if start is None else self._solution(name, start)
+
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
+        start = _START.match(name)
+        if start is not None:
+            return self._solution(name, start)
+        return tensile_helpers.read(name, self.name) if tensile_helpers.accepts(name) else None
+
+    def _solution(self, name: str, start: re.Match[str]) -> DecodedName:
         fields, spans, unparsed = tensile_problem.read(start.group(2), start.start(2))
         reader = _Reader(name, dict(fields), dict(spans), list(unparsed))
         reader.put("custom_prefix", (start.group(1) or "").rstrip("_") or None, start.span(1))
@@ -180,53 +185,58 @@ class _Reader:
 
     def parameters(self, at: int) -> None:
         """The parameter list, from the underscore at `at` on."""
-        printed: list[str] = []
-        others: dict[str, FieldValue] = {}
-        others_span: list[int] = []
+        fields, spans, others = self.fields, self.spans, dict[str, FieldValue]()
+        first_other = last_other = -1
+        # every parameter's full name, in the order of the tokens
+        printed: dict[str, None] = {}
         keeps_digits: bool | None = None
-        tokens = self.name[at + 1 :].split("_") if at < len(self.name) else []
-        i, count = 0, len(tokens)
-        while i < count:
-            token = tokens[i]
-            start, at = at + 1, at + 1 + len(token)
-            i += 1
-            read = tensile_parameters.read_token(token) if len(token) <= _LONGEST_TOKEN else None
-            if read is None:
-                self.unparsed.append(Unparsed(token, start, "expected a parameter and its value"))
-                continue
-            full, text, digits, key, value = read
-            goes_on = i < count and tokens[i][:1] in _STARTS_NUMBER and tensile_parameters.CONTINUES(tokens[i])
-            if goes_on and full != "ISA" and tensile_parameters.CONTINUES(text):
-                first = i
-                while i < count and tensile_parameters.CONTINUES(tokens[i]):
-                    at += 1 + len(tokens[i])
-                    i += 1
-                text = "_".join([text, *tokens[first:i]])
-                value = tensile_parameters.read_value(full, text)
-            if digits is not None and digits is not keeps_digits is not None:
-                reason = "expected abbreviations as one library prints them: all with their digits or all without"
-                self.unparsed.append(Unparsed(self.name[start:at], start, reason))
-                continue
-            if full in others or tensile_parameters.FIELDS.get(full) in self.fields:
-                full, key = (tensile_parameters.second(full) if digits is False else None) or full, None
-                if full in others or full in tensile_parameters.FIELDS:
-                    self.unparsed.append(Unparsed(self.name[start:at], start, f"expected {full} once only"))
+        in_order, last = True, ""
+        goes_on = False
+        text = ""
+        tokens = tensile_parameters.TOKENS
+        for piece in self.name[at + 1 :].split("_") if at < len(self.name) else ():
+            start, at = at + 1, at + 1 + len(piece)
+            token = tokens[piece]
+            if token is None:
+                if not goes_on or not tensile_parameters.CONTINUES(piece):
+                    self.unparsed.append(Unparsed(piece, start, "expected a parameter and its value"))
+                    goes_on = False
                     continue
-            if digits is not None:
-                keeps_digits = digits
-            printed.append(full)
-            if key is None:
-                others[full] = value
-                others_span += (start, at)
+                text = f"{text}_{piece}"
+                value = tensile_parameters.read_value(last, text)
             else:
-                self.fields[key] = value
-                self.spans[key] = (at - len(text), at)
+                full, key, value, text, digits, known, goes_on = token
+                if digits is not None:
+                    if keeps_digits is not None and digits is not keeps_digits:
+                        reason = "expected abbreviations as one library prints them: all with their digits or without"
+                        self.unparsed.append(Unparsed(piece, start, reason))
+                        goes_on = False
+                        continue
+                    keeps_digits = digits
+                if full in printed:
+                    full, key = (tensile_parameters.second(full) if digits is False else None) or full, None
+                    if full in printed:
+                        self.unparsed.append(Unparsed(piece, start, f"expected {full} once only"))
+                        goes_on = False
+                        continue
+                printed[full] = None
+                if not known or full < last:
+                    in_order = False
+                last = full
+            if key is None:
+                others[last] = value
+                if first_other < 0:
+                    first_other = start
+                last_other = at
+            else:
+                fields[key] = value
+                spans[key] = (at - len(text), at)
         end = len(self.name)
         if others:
-            self.put("other_parameters", others, (others_span[0], others_span[-1]))
+            self.put("other_parameters", others, (first_other, last_other))
         self.put("abbreviations_keep_digits", keeps_digits, (end, end))
-        if not tensile_parameters.KNOWN.issuperset(printed) or printed != sorted(printed):
-            self.put("parameter_order", printed, (end, end))
+        if not in_order:
+            self.put("parameter_order", list(printed), (end, end))
 
 
 def _write(f: Mapping[str, FieldValue]) -> str:

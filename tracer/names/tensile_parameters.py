@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from typing import NamedTuple
 
 from tracer.model.kernel import FieldValue
 
@@ -120,23 +120,56 @@ _WITH_DIGITS = sorted(
 _TOKEN = re.compile(r"([0-9]{0,9}[A-Z]+)((?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?)").fullmatch
 _ISA = re.compile(r"ISA([0-9a-f]+)").fullmatch
 _VALUE = re.compile(r"(?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?").fullmatch
+_LONGEST_TOKEN = 64
 CONTINUES = re.compile(r"n?[0-9]{1,9}(?:p[0-9]{1,9})?").fullmatch
 
 
-@lru_cache(maxsize=16384)
-def read_token(token: str) -> tuple[str, str, bool | None, str | None, FieldValue] | None:
-    """Reads one token as (full name, value text, whether the abbreviation keeps digits, the field's key, value).
+class Token(NamedTuple):
+    """One token of a parameter list.
 
-    An abbreviation that is not known comes back as it is. The third part is None where both libraries abbreviate alike,
-    the key is None where the vocabulary has none. None for a text that is no token at all.
+    Attributes:
+        full: the parameter's full name; an abbreviation that is not known as it is.
+        key: the field's key, or None where the vocabulary has none.
+        value: what the text stands for.
+        text: the text of the value.
+        keeps_digits: whether the abbreviation keeps digits; None where both libraries abbreviate alike.
+        known: whether the parameter is in the table.
+        goes_on: whether numbers may follow that belong to the value.
     """
-    split = _split_token(token)
+
+    full: str
+    key: str | None
+    value: FieldValue
+    text: str
+    keeps_digits: bool | None
+    known: bool
+    goes_on: bool
+
+
+def read_token(token: str) -> Token | None:
+    """Reads one token; None for a text that is no token at all."""
+    split = _split_token(token) if len(token) <= _LONGEST_TOKEN else None
     if split is None:
         return None
     full, text, keeps_digits = split
     # GSUM: more than one split, how many is chosen at run time
     key = None if (full, text) == ("GlobalSplitU", "M") else FIELDS.get(full)
-    return full, text, keeps_digits, key, read_value(full, text)
+    goes_on = full != "ISA" and CONTINUES(text) is not None
+    return Token(full, key, read_value(full, text), text, keeps_digits, full in KNOWN, goes_on)
+
+
+class _Tokens(dict[str, Token | None]):
+    """The tokens that names hold, remembered: names share most of them."""
+
+    def __missing__(self, token: str) -> Token | None:
+        read = read_token(token)
+        if len(self) < 16384 and len(token) <= _LONGEST_TOKEN:
+            self[token] = read
+        return read
+
+
+#: `read_token`, remembered
+TOKENS = _Tokens()
 
 
 def _split_token(token: str) -> tuple[str, str, bool | None] | None:
