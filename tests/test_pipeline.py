@@ -7,7 +7,7 @@ import pytest
 
 from tests import handmade
 from tracer.model.capture import CaptureRecord, Lost
-from tracer.model.evidence import Evidence
+from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import KernelKind, NoteLevel, Report
 from tracer.model.roofline import Bound
 from tracer.model.source import TunedStatus
@@ -122,8 +122,14 @@ def test_an_imported_call_is_measured_by_the_sum_of_its_kernels_only_where_all_a
     )
     known = build_report(work).roofline
     assert known is not None
-    assert (known.measured_us, known.measured_how) == (72.027, "trace")
+    assert (known.measured_us, known.measured_how) == (72.027, "sum of the trace's kernel durations")
     unknown = msgspec.structs.replace(work.launches[0], id=1, duration_us=None)
     partly = build_report(msgspec.structs.replace(work, launches=(*work.launches, unknown))).roofline
     assert partly is not None
     assert partly.measured_us is None
+
+
+def test_a_live_run_on_rocm_says_that_it_is_unproven() -> None:
+    live = msgspec.structs.replace(handmade.blockscale(), mode=Mode.LIVE)
+    assert ("warning", "note.live_rocm") in notes(build_report(live))
+    assert "note.live_rocm" not in [n.text_key for n in build_report(handmade.live()).notes]

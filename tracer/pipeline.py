@@ -142,6 +142,8 @@ def _notes(
         yield Note(level=NoteLevel.DANGER, text_key="note.exception", values=values)
     for kernel in kernels:
         yield from _kernel_notes(record, kernel)
+    if record.mode is Mode.LIVE and (record.target.arch or "").startswith("gfx"):
+        yield Note(level=NoteLevel.WARNING, text_key="note.live_rocm")
     told = any(_uncovered(record, kernel) for kernel in kernels)
     for text in record.warnings:
         if told and "SPLITK_BLOCK_SIZE" in text:

@@ -56,7 +56,11 @@ def measured_time(record: CaptureRecord) -> Time | None:
         return best
     durations = [launch.duration_us for launch in record.launches]
     known = [us for us in durations if us is not None]
-    return Time(us=sum(known), how="trace") if known and len(known) == len(durations) else None
+    return (
+        Time(us=sum(known), how="sum of the trace's kernel durations")
+        if known and len(known) == len(durations)
+        else None
+    )
 
 
 def quoted_time(kernels: tuple[KernelReport, ...]) -> Time | None:
