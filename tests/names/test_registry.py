@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tracer.names import registry
+from tracer.names.base import Context
 
 
 def test_every_line_names_the_beginnings_that_its_grammar_states() -> None:
@@ -41,3 +42,14 @@ def test_any_text_has_an_answer(text: str) -> None:
     answer = registry.decode(text)
     assert answer.text == text
     assert answer.family is None or answer.unparsed or answer.fields
+
+
+@pytest.mark.parametrize(
+    ("isa", "target", "noted"),
+    [("ISA942", "gfx942", False), ("ISA942", "gfx950", True), ("ISA90a", "gfx942", True), ("ISA942", None, False)],
+)
+def test_a_name_that_says_another_target_than_the_context_is_noted(isa: str, target: str | None, noted: bool) -> None:
+    name = f"Cijk_Alik_Bljk_BBS_BH_MT128x96x64_MI16x16x1_SN_LDSB1_{isa}_MIWT4_3_WG32_8_1"
+    answer = registry.decode(name, Context(target=target))
+    assert any("the target is" in note for note in answer.notes) == noted
+    assert answer.fields == registry.decode(name).fields

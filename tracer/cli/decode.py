@@ -109,7 +109,9 @@ def _checked_target(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.option("--explain", is_flag=True, help="Draw the name with its groups labelled, and say what each field means.")
 @click.option("--diff", is_flag=True, help="Which fields of two names differ.")
 @click.option("--table", is_flag=True, help="The names side by side in the common GEMM view.")
-@click.option("--target", callback=_checked_target, help="gfx942, sm_90, ...: settles what the name leaves open.")
+@click.option(
+    "--target", callback=_checked_target, help="gfx942, sm_90, ...: a name that says it is for another is noted."
+)
 @click.option("--ck-version", type=click.Choice(["old", "new"]), help="The generation of CK that printed the name.")
 @click.option("--keys", "constexpr_keys", multiple=True, help="The Triton kernel's own key list: BLOCK_SIZE_M,GROUP_M.")
 def command(

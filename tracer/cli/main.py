@@ -19,6 +19,7 @@ VERBS = {
     "run": "Run (or dry-run) an op, follow it to its kernel, and write its page.",
     "render": "Write pages again from stored records.",
     "decode": "Read kernel names, instance names or symbols into typed fields.",
+    "glossary": "Say what the fields of decoded names mean.",
     "import": "Summarise traces that somebody recorded, and write pages of what is picked in them.",
     "diff": "Compare two traces or records: kernels that changed, by decoded fields, with times.",
     "check": "Check aiter's tuned configs: a shape, a log, or all of its files.",

@@ -12,6 +12,7 @@ the grammar did not understand is labelled so. Fields without a place of their o
 
 from __future__ import annotations
 
+import re
 import textwrap
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -82,9 +83,12 @@ def parts(decoded: DecodedName) -> Parts:
 
 
 def _entries(text: str, span: Span, value: Any) -> dict[Span, str]:
-    """Where the entries of a mapping stand whose keys are printed in front of their values (Triton's constants)."""
+    """Where the entries of a mapping stand: behind their keys (Triton's constants), or as the numbers of the text."""
     if not isinstance(value, dict):
         return {}
+    numbers = [m.span() for m in re.compile("[0-9]+").finditer(text, *span)]
+    if [text[start:end] for start, end in numbers] == [str(entry) for entry in value.values()]:
+        return dict(zip(numbers, value, strict=True))
     begins: list[tuple[int, int]] = []
     at, end = span
     for key in value:

@@ -29,7 +29,10 @@ def explain(decoded: DecodedName, glossary: Mapping[str, Key], width: int = 100)
     lines += draw(decoded, width)
     lines += ["", f"family: {decoded.family or 'unknown'}"]
     sorted_out = parts(decoded)
-    printed = {key: value for leaf in sorted_out.leaves for key, value in leaf.fields.items() if key in decoded.fields}
+    apart = {*sorted_out.wide, *sorted_out.unprinted}
+    printed = {
+        key: decoded.fields[key] for key in sorted(decoded.fields, key=decoded.spans.__getitem__) if key not in apart
+    }
     sections = (
         ("the name prints", printed.items()),
         ("over several groups", sorted_out.wide.items()),
@@ -46,20 +49,20 @@ def explain(decoded: DecodedName, glossary: Mapping[str, Key], width: int = 100)
 
 
 def _row(key: str, value: Any, entry: Key | None, width: int) -> Iterator[str]:
-    said = value_text(value)
     meaning = "" if entry is None else entry.meaning
     if entry is not None and entry.unit and entry.unit.lower() not in meaning.lower():
         meaning += f" ({entry.unit})"
-    head = f"  {printable(key):{_KEY}} "
-    room = max(24, width - len(head) - _VALUE - 1)
-    below = " " * (len(head) + _VALUE + 1)
-    pieces = textwrap.wrap(meaning, room, break_on_hyphens=False)
-    if len(said) <= _VALUE:
-        yield f"{head}{said:{_VALUE}} {pieces[0] if pieces else ''}".rstrip()
-        pieces = pieces[1:]
+    left = f"  {printable(key):{_KEY}} "
+    values = textwrap.wrap(value_text(value), max(24, width - _KEY - 3), break_on_hyphens=False)
+    margin = " " * (_KEY + 3 + _VALUE + 1)
+    meanings = textwrap.wrap(meaning, max(24, width - len(margin)), break_on_hyphens=False)
+    if len(values) == 1 and len(left) + len(values[0]) <= len(margin) - 1:
+        first = meanings.pop(0) if meanings else ""
+        yield f"{left + values[0]:{len(margin)}}{first}".rstrip()
     else:
-        yield f"{head}{said}"
-    yield from (f"{below}{piece}" for piece in pieces)
+        yield f"{left}{values[0]}"
+        yield from (f"{' ' * (_KEY + 3)}{more}" for more in values[1:])
+    yield from (f"{margin}{more}" for more in meanings)
 
 
 def _piece(text: str, reason: str | None) -> str:

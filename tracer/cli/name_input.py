@@ -110,7 +110,6 @@ def _likely(candidates: Sequence[str], where: str, kind: str, option: str) -> li
 
 
 def _from_csv(source: Iterator[bytes], columns: Sequence[str], where: str) -> Iterator[Entry]:
-    csv.field_size_limit(_LONGEST_CELL)
     header = b""
     for header in source:
         # some of aiter's tables open with comments
@@ -125,16 +124,20 @@ def _from_csv(source: Iterator[bytes], columns: Sequence[str], where: str) -> It
         )
     wanted = [found.index(column) for column in columns or _likely(found, where, "column", "--column")]
     rows = csv.reader((f"{text_of(line)}\n" for line in source), delimiter=delimiter)
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield Unreadable("", f"{where}: row {rows.line_num} below the header is not CSV: {error}")
-            continue
-        if row:
-            yield from (row[i] if i < len(row) else "" for i in wanted)
+    limit = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        while True:
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Unreadable("", f"{where}: row {rows.line_num} below the header is not CSV: {error}")
+                continue
+            if row:
+                yield from (row[i] if i < len(row) else "" for i in wanted)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _from_json_lines(source: Iterator[bytes], key: str | None, where: str) -> Iterator[Entry]:

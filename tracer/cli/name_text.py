@@ -31,4 +31,4 @@ def value_text(value: Any) -> str:
         sep = "x" if all(isinstance(item, int) and not isinstance(item, bool) for item in value) else ", "
         inner = sep.join(map(value_text, value))
         return inner if len(value) > 1 else f"[{inner}]"
-    return printable(str(value))
+    return printable(str(value)) or "(empty)"

@@ -145,6 +145,20 @@ def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
     Returns:
         The answer; `family` is None for a name that no grammar claims. Never raises for any text.
     """
+    answer = _decode(text, context)
+    return answer if context.target is None else _held_against(answer, context.target)
+
+
+def _held_against(answer: DecodedName, target: str) -> DecodedName:
+    """Notes it when a name says that its kernel is for another AMD target: no code runs on two of them."""
+    isa = answer.fields.get("isa")
+    if isinstance(isa, str) and isa.startswith("gfx") and not target.startswith(isa):
+        note = f"the name says {isa}, the target is {target}"
+        return msgspec.structs.replace(answer, notes=(*answer.notes, note))
+    return answer
+
+
+def _decode(text: str, context: Context) -> DecodedName:
     # most names are plain words: neither noise nor mangling to look for
     if text.isidentifier() and not itanium.is_mangled(text):
         return _read(text, context)

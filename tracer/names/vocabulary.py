@@ -174,7 +174,7 @@ SHARED: Mapping[str, Key] = {
     "pipeline_version_classic": Key("CK's older PipelineVersion: v1, v2, v4 or weight_only."),
     "prefetch_scale": Key("Whether the scales are prefetched."),
     "preload_sf_lds": Key(
-        "Whether the scales of A and B are loaded to LDS once, before the main loop (pipeline family). ",
+        "Whether the scales of A and B are loaded to LDS once, before the main loop (pipeline family).",
     ),
     "quant_type_id": Key("The number of the quantisation in aiter's QuantType enum."),
     "skip_scale_wait": Key("Whether the wait for the scales of a K tile is left out."),
