@@ -292,3 +292,108 @@ def test_mains_ctypes_entry_is_followed(main_tree: AiterTree) -> None:
     assert answer.hops[-1].evidence is Evidence.RESOLVED
     assert answer.hops[-1].source is not None
     assert main_tree.absolute(answer.hops[-1].source.file).is_file()
+
+
+def moe(dtype: str, *more: Argument) -> tuple[Argument, ...]:
+    """The arguments that the one-stage MoE functions begin with: 64 tokens, 8 experts of 14336 x 4096, 2 a token."""
+    return (
+        tensor("out", (64, 4096), "bfloat16"),
+        tensor("input", (64, 4096), dtype),
+        tensor("gate", (8, 28672, 4096), dtype),
+        tensor("down", (8, 4096, 14336), dtype),
+        tensor("sorted_token_ids", (384,), "int32"),
+        tensor("sorted_weights", (384,), "float32"),
+        tensor("sorted_expert_ids", (12,), "int32"),
+        tensor("num_valid_ids", (2,), "int32"),
+        scalar("topk", 2),
+        *more,
+    )
+
+
+def f32(name: str, *shape: int) -> Argument:
+    return tensor(name, shape, "float32")
+
+
+SCALES = (f32("input_scale", 64, 1), f32("fc1_scale", 8, 1, 14336), f32("fc2_scale", 8, 1, 4096))
+FP8 = "float8_e4m3fnuz"
+PAGED = (
+    tensor("Q", (8, 16, 128), "bfloat16"),
+    tensor("K", (100, 1, 8, 16, 16), FP8),
+    tensor("V", (100, 1, 1, 128, 16), FP8),
+    tensor("block_tables", (8, 10), "int32"),
+    tensor("context_lens", (8,), "int32"),
+    scalar("block_tables_stride0", 10),
+    scalar("max_qlen", 1),
+    f32("K_QScale", 100, 1, 16),
+    f32("V_QScale", 100, 1, 16),
+    none("out_"),
+    none("qo_indptr"),
+    scalar("high_precision", 1),
+    none("kernelName"),
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "arguments", "kernel", "code_object", "grid"),
+    [
+        ("moe_asm", "fmoe", moe("bfloat16"), "fmoe_kernel_func", "fmoe_b16.co", [28, 12, 1]),
+        (
+            "moe_asm",
+            "fmoe_int8_g1u0",
+            moe("int8", *SCALES, f32("fc2_smooth_scale", 8, 1, 14336), scalar("activation", 0)),
+            "fmoe_int8_g1u0_subGU_512",
+            "fmoe/silu/fmoe_int8_g1u0_subGU_512.co",
+            [28, 12, 1],
+        ),
+        (
+            "moe_asm",
+            "fmoe_g1u1",
+            moe(FP8, *SCALES, scalar("kernelName", ""), none("fc2_smooth_scale"), scalar("activation", 0)),
+            "_ZN5aiter48fmoe_bf16_pertokenFp8_g1u1_vs_silu_1tg_ps_32x448E",
+            "fmoe/silu/fmoe_bf16_pertokenFp8_g1u1_vs_silu_1tg_ps_32x448.co",
+            [304, 1, 1],
+        ),
+        (
+            "attention_asm",
+            "pa_fwd_asm",
+            PAGED,
+            "_ZN5aiter32pa_bf16_pertokenFp8_gqa16_2tg_4wE",
+            "pa/pa_bf16_pertokenFp8_gqa16_2tg_4w.co",
+            [1, 8, 1],
+        ),
+    ],
+    ids=["fmoe", "int8", "g1u1", "paged attention"],
+)
+def test_moe_and_attention_end_at_their_code_objects(
+    wheel: AiterTree,
+    module: str,
+    function: str,
+    arguments: tuple[Argument, ...],
+    kernel: str,
+    code_object: str,
+    grid: list[int],
+) -> None:
+    call = BoundaryCall(id=5, module=f"module_{module}", function=function, arguments=arguments)
+    answer = resolve_dispatch(wheel, call, MI300X, {})
+    assert answer is not None
+    assert (answer.instance, answer.parameters["grid"]) == (kernel, grid)
+    last = answer.hops[-1]
+    assert (last.evidence, last.source and last.source.file) == (Evidence.RESOLVED, f"hsa/gfx942/{code_object}")
+
+
+def test_an_environment_variable_that_the_cpp_asks_for_counts(wheel: AiterTree) -> None:
+    arguments = moe(FP8, *SCALES, scalar("kernelName", ""), none("fc2_smooth_scale"), scalar("activation", 0))
+    call = BoundaryCall(id=5, module="module_moe_asm", function="fmoe_g1u1", arguments=arguments)
+    answer = resolve_dispatch(wheel, call, MI300X, {"AITER_ENABLE_VSKIP": "0"})
+    assert answer is not None
+    assert "No suitable kernel found" in (answer.hops[-1].reason or "")  # these tables have kernels with vskip only
+    assert answer.candidates == ()
+
+
+def test_a_module_without_a_family_gets_an_answer_where_the_walk_reaches_a_launch(wheel: AiterTree) -> None:
+    arguments = (tensor("out", (64, 4096), "bfloat16"), tensor("input", (64, 8192), "bfloat16"))
+    call = BoundaryCall(id=5, module="module_activation", function="silu_and_mul", arguments=arguments)
+    answer = resolve_dispatch(wheel, call, MI300X, {})
+    assert answer is not None
+    assert (answer.hops[-1].name, answer.parameters["grid"]) == ("act_and_mul_kernel", [64, 1, 1])
+    assert answer.core_flow == ()

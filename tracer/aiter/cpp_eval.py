@@ -14,7 +14,17 @@ from tracer.aiter.cpp_events import Event, KernelLaunch, Refused, Returned, Unde
 from tracer.aiter.cpp_expressions import Scope
 from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair, Table
 from tracer.aiter.cpp_operators import convert, literal
-from tracer.aiter.cpp_source import LAUNCH, CppSource, declared_name, expand, line_of, load, parse_statements, text_of
+from tracer.aiter.cpp_source import (
+    LAUNCH,
+    CppSource,
+    declared_name,
+    expand,
+    line_of,
+    load,
+    parameters_of,
+    parse_statements,
+    text_of,
+)
 from tracer.aiter.cpp_statements import Statements
 from tracer.aiter.cpp_values import Dim3, DType, InstanceRef, Null, Tensor, Unknown
 
@@ -84,12 +94,14 @@ class Walk(Statements):
             Undecided: the outcome depends on something that can't be known here.
             Refused: the C++ refuses the call.
         """
-        node = self.source.functions.get(name)
+        node = self._overload(name, len(arguments))
         if node is None or len(self._stack) > _MAX_DEPTH:
             raise Undecided(0, name, self._stack[-1] if self._stack else name)
         own = {**members.members, "this": members} if members is not None else {}
         scope: Scope = {**own, **self._template(node, types), **self._parameters(node, arguments)}
-        self.events.append(Event("enter", line_of(node) + self._offset, name))
+        if name not in self.source.classes:  # a constructor chooses nothing
+            self.events.append(Event("enter", line_of(node), name))
+        before, self._offset = self._offset, 0
         self._stack.append(name)
         body = node.child_by_field_name("body")
         assert body is not None
@@ -99,7 +111,15 @@ class Walk(Statements):
             return result.value
         finally:
             self._stack.pop()
+            self._offset = before
         return Unknown("void")
+
+    def _overload(self, name: str, count: int) -> Node | None:
+        """The definition that takes this many arguments; the first where none or several do."""
+        known = self.source.overloads.get(name, [])
+        fitting = [node for node in known if len(parameters_of(node)) == count]
+        fitting = fitting or [node for node in known if len(parameters_of(node)) >= count]
+        return next(iter((*fitting, *known)), None)
 
     def _template(self, node: Node, types: Sequence[str]) -> Scope:
         parent = node.parent
@@ -118,15 +138,8 @@ class Walk(Statements):
         return bound
 
     def _parameters(self, node: Node, arguments: Sequence[Any]) -> Scope:
-        declarator = node.child_by_field_name("declarator")
-        while declarator is not None and declarator.type != "function_declarator":
-            declarator = declarator.child_by_field_name("declarator") or next(
-                (c for c in declarator.named_children if c.type.endswith("declarator")), None
-            )
-        listed = declarator.child_by_field_name("parameters") if declarator is not None else None
         bound: Scope = {}
-        wanted = [p for p in (listed.named_children if listed is not None else []) if "parameter" in p.type]
-        for index, parameter in enumerate(wanted):
+        for index, parameter in enumerate(parameters_of(node)):
             name = declared_name(parameter.child_by_field_name("declarator") or parameter)
             if name is None:
                 continue
@@ -287,8 +300,11 @@ class Walk(Statements):
             return None
         given = [a.value if isinstance(a, Optional) else a for a in (*arguments[:2], Unknown(kind), Unknown(kind))]
         loaded = LoadedKernel(kind, given[0], given[1], line)
-        for member, default in self.source.classes.get(kind, {}).items():
+        for member, declared in self.source.classes.get(kind, {}).items():
+            default = declared.child_by_field_name("default_value")
             loaded.members[member] = Unknown(member) if default is None else self.evaluate(default, {})
+            if text_of(declared.child_by_field_name("type")) == LOADER:
+                loaded.members[member] = LoadedKernel(LOADER, given[0], given[1], line)
         if kind in self.source.functions:
             self.call(kind, arguments, members=loaded)
         return loaded

@@ -102,7 +102,7 @@ class Expressions(abc.ABC):
             return dtype
         if name in self.source.constants:
             return literal(self.source.constants[name])
-        if "is_same_v<" in name:
+        if "is_same_v<" in name or ("is_same<" in name and name.endswith("::value")):
             left, _, right = name[name.index("<") + 1 : name.rindex(">")].partition(",")
             return self._type(left.strip(), scope) == self._type(right.strip(), scope)
         head, bracket, types = name.partition("<")

@@ -53,16 +53,18 @@ class Fields:
 
 
 class Table:
-    """A map that is written when a module is built.
+    """A map that is written when a module is built, or by the function itself.
 
     Attributes:
         name: the C++ name.
         entries: key -> value, in the order in which C++ iterates over it.
+        ordered: whether that order is known.
     """
 
-    def __init__(self, name: str, entries: Mapping[str, Fields]) -> None:
+    def __init__(self, name: str, entries: Mapping[Any, Fields], *, ordered: bool = True) -> None:
         self.name = name
         self.entries = dict(entries)
+        self.ordered = ordered
 
     def pairs(self) -> list[Pair]:
         """What a range-based loop meets."""
@@ -104,5 +106,5 @@ class Lambda:
 def items_of(value: Any) -> Sequence[Any] | None:
     """What a range-based loop over a value meets, in order; None when that can't be known."""
     if isinstance(value, Table):
-        return value.pairs()
+        return value.pairs() if value.ordered else None
     return value if isinstance(value, tuple | list) else None

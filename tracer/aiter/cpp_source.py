@@ -24,6 +24,7 @@ LAUNCH = "ktrace_launch"
 ENTRY = re.compile(r"\bAITER_CTYPES_DEFINE_ENTRYPOINT_VOID\(\s*(\w+)\s*,\s*\(([^()]*)\)\s*,\s*\([^()]*\)\s*\)")
 _MARKER = "AITER_CTYPES_ERROR_DEF"
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
+_STRUCT = re.compile(r"\bstruct\s+(\w+)\s*\{((?:\s*[\w:]+\s+\w+;)+)\s*\}")
 _VALUE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\]+)$", re.MULTILINE)
 _CONSTANT = re.compile(r"^[ \t]*(?:static\s+)?(?:const\s+|constexpr\s+)+[\w:]+\s+(\w+)\s*=\s*([^;\n]+);", re.MULTILINE)
 
@@ -42,9 +43,11 @@ class CppSource:
     Attributes:
         path: the file.
         functions: name -> its `function_definition` node; of overloads the first.
+        overloads: name -> all of its definitions, in order.
         macros: function-like macros by name.
         constants: object-like macros and namespace-level constants, name -> text of the value.
-        classes: classes with a constructor, name -> member -> the node of its default value, or None.
+        classes: classes with a constructor, name -> member -> the node that declares it.
+        structs: plain structs, name -> members in order.
     """
 
     def __init__(self, path: Path, content: str) -> None:
@@ -59,9 +62,13 @@ class CppSource:
         }
         self.constants = {f.group(1): f.group(2).strip() for f in (*_VALUE.finditer(content),)}
         self.constants.update({f.group(1): f.group(2).strip() for f in _CONSTANT.finditer(content)})
+        self.structs = {
+            found.group(1): tuple(re.findall(r"(\w+);", found.group(2))) for found in _STRUCT.finditer(content)
+        }
         self.tree = parser().parse(prepare(content).encode())
         self.functions: dict[str, Node] = {}
-        self.classes: dict[str, dict[str, Node | None]] = {}
+        self.overloads: dict[str, list[Node]] = {}
+        self.classes: dict[str, dict[str, Node]] = {}
         self._collect(self.tree.root_node)
         self.classes = {name: members for name, members in self.classes.items() if name in self.functions}
 
@@ -70,6 +77,7 @@ class CppSource:
             name = declared_name(node)
             if name is not None:
                 self.functions.setdefault(name, node)
+                self.overloads.setdefault(name, []).append(node)
             return
         if node.type == "class_specifier" and node.child_by_field_name("body") is not None:
             self._class(node)
@@ -77,13 +85,13 @@ class CppSource:
             self._collect(child)
 
     def _class(self, node: Node) -> None:
-        members: dict[str, Node | None] = {}
+        members: dict[str, Node] = {}
         body = node.child_by_field_name("body")
         for part in body.named_children if body is not None else []:
             declared = part.child_by_field_name("declarator") if part.type == "field_declaration" else None
             name = declared_name(declared) if declared is not None else None
             if name is not None:
-                members[name] = part.child_by_field_name("default_value")
+                members[name] = part
         self.classes[text_of(node.child_by_field_name("name"))] = members
 
 
@@ -124,6 +132,17 @@ def declared_name(node: Node) -> str | None:
             (c for c in part.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
         )
     return None if part is None else text_of(part).rsplit("::", 1)[-1]
+
+
+def parameters_of(function: Node) -> list[Node]:
+    """The parameters of a function definition, in order."""
+    declarator = function.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator") or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator")), None
+        )
+    listed = declarator.child_by_field_name("parameters") if declarator is not None else None
+    return [p for p in (listed.named_children if listed is not None else []) if "parameter" in p.type]
 
 
 def prepare(content: str) -> str:

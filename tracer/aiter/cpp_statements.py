@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Event, Refused, Returned, Undecided
 from tracer.aiter.cpp_expressions import Expressions, Scope
-from tracer.aiter.cpp_objects import Fields, LoadedKernel, items_of
+from tracer.aiter.cpp_objects import Fields, LoadedKernel, Table, items_of
 from tracer.aiter.cpp_operators import convert
 from tracer.aiter.cpp_source import declared_name, parse_statements, text_of
 from tracer.aiter.cpp_values import Dim3, InstanceRef, Unknown
@@ -164,6 +164,8 @@ class Statements(Expressions, abc.ABC):
             if initial.type not in ("argument_list", "initializer_list"):
                 return convert(self.evaluate(initial, scope), kind)
             values = [self.evaluate(child, scope) for child in initial.named_children]
+            if "unordered_map<" in kind and values:
+                return self._table(kind, name, values)
             loaded = self.load_kernel(kind, values, self._line(part))
             if loaded is not None:
                 return loaded
@@ -176,6 +178,16 @@ class Statements(Expressions, abc.ABC):
         if kind.endswith("string"):
             return ""
         return Unknown(name) if kind in _PLAIN or part.type == "pointer_declarator" else Fields(name)
+
+    def _table(self, kind: str, name: str, pairs: list[Any]) -> Table:
+        """A map that the function itself writes out: keys to structs of the file."""
+        members = self.source.structs.get(kind.rstrip("> ").rpartition(",")[2].strip(), ())
+        entries = {}
+        for pair in pairs:
+            if isinstance(pair, tuple) and len(pair) == 2:
+                given = pair[1] if isinstance(pair[1], tuple) else (pair[1],)
+                entries[pair[0]] = Fields(name, dict(zip(members, given, strict=False)))
+        return Table(name, entries, ordered=False)
 
     def _unpack(self, part: Node, names: Node, scope: Scope) -> None:
         initial = part.child_by_field_name("value")

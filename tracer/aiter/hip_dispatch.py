@@ -7,10 +7,8 @@ are those of the file at hand. Assembly kernels are chosen from the tables under
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from tracer.aiter import text
 from tracer.aiter.asm_configs import AsmConfigs, asm_configs
@@ -25,12 +23,14 @@ from tracer.model.capture import BoundaryCall, Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, FlowStep, Hop, Layer
 
+#: modules of which every call gets an answer; of others only calls whose walk reaches a launch
 HIP_MODULES = frozenset({
     "module_quant", "module_gemm_a8w8_asm", "module_gemm_a16w16_asm", "module_gemm_a4w4_asm", "module_moe_asm",
     "module_moe_fmoe_asm", "module_gemm_a8w8_blockscale_asm", "module_gemm_mi350_a8w8_blockscale_asm",
     "module_f4gemm_asm", "module_mxfp8fp4gemm_asm", "module_gemm_a8w8_blockscale_bpreshuffle_asm",
-    "module_attention_asm",
+    "module_attention_asm", "module_mla_asm",
 })  # fmt: skip
+_QUANT = "module_quant"
 
 #: (kind, sentence, expression), in the order in which they stand in a quantising kernel
 _QUANT_FLOW = (
@@ -50,7 +50,7 @@ _QUANT_FLOW = (
 def resolve_hip(
     tree: AiterTree, boundary: BoundaryCall, target: Target, environment: Mapping[str, str]
 ) -> Dispatch | None:
-    """What a host function launches; None when the module does not bind the function.
+    """What a host function launches; None when the module does not bind the function, or nothing was established.
 
     Raises:
         SourceTreeError: a file of the tree can't be read.
@@ -66,40 +66,52 @@ def resolve_hip(
         functions=host_functions(target, environment),
         names={**host_names(tree, target), **configs.tables},
     )
-    reason = None
+    reason, undecided = None, False
     try:
         walk.call(binding.symbol, list(call_values(binding, boundary).values()))
     except Undecided as stop:
+        undecided = True
         reason = f"{file}:{stop.line} depends on what can't be known here: {stop.text}"
     except Refused as stop:
         reason = f"{file}:{stop.line} refuses the call: {stop.text}"
     hops = [*binding_hops(tree, binding), *dispatch_hops(tree, binding, walk, None, reason)]
     if not walk.launches:
+        if boundary.module not in HIP_MODULES:
+            return None
         if reason is None:
             hops.append(
                 Hop(layer=Layer.LAUNCH, name="?", evidence=Evidence.UNRESOLVED, reason=f"no launch was found in {file}")
             )
-        return Dispatch(boundary=boundary.id, hops=tuple(hops), candidates=_candidates(walk, configs))
-    launch = walk.launches[-1]
-    answer = Dispatch(boundary=boundary.id, hops=tuple(hops), parameters=_parameters(launch, file))
-    if launch.code_object is not None:
-        return _assembly(tree, answer, launch, file, configs, target)
-    return _global(tree, answer, launch, file)
+        return Dispatch(
+            boundary=boundary.id, hops=tuple(hops), candidates=_candidates(walk, configs) if undecided else ()
+        )
+    for launch in walk.launches:
+        hops += _code_object(tree, launch, file, configs, target) if launch.code_object else _global(tree, launch, file)
+    first = walk.launches[0]
+    ends = [hop.source.line for hop in hops if hop.layer is Layer.KERNEL and hop.source is not None]
+    flows = boundary.module == _QUANT and ends and ends[0]
+    return Dispatch(
+        boundary=boundary.id,
+        instance=first.kernel if first.code_object else None,
+        symbols=(first.kernel,) if first.code_object else (),
+        hops=tuple(hops),
+        parameters=_parameters(walk.launches, file),
+        core_flow=_flow(tree, file, ends[0] or 0) if flows else (),
+        assumption=_assumption(tree, first, configs, target),
+    )
 
 
-def _assembly(
-    tree: AiterTree, answer: Dispatch, launch: KernelLaunch, file: str, configs: AsmConfigs, target: Target
-) -> Dispatch:
-    """The answer for a kernel of a code object."""
+def _code_object(tree: AiterTree, launch: KernelLaunch, file: str, configs: AsmConfigs, target: Target) -> list[Hop]:
     row = next((kernel for kernel in configs.kernels.values() if kernel.name == launch.kernel), None)
     folder = tree.relative(tree.hsa_root / (target.arch or ""))
-    hops = code_object_hops(tree, launch, file, row, f"{folder}/{launch.code_object}")
-    assumption = None
-    if row is not None:
-        assumption = f"built for {target.arch} from the tables under {folder}; its maps iterate as libstdc++'s do"
-    return msgspec.structs.replace(
-        answer, instance=launch.kernel, hops=(*answer.hops, *hops), symbols=(launch.kernel,), assumption=assumption
-    )
+    return code_object_hops(tree, launch, file, row, f"{folder}/{(launch.code_object or '').lstrip('/')}")
+
+
+def _assumption(tree: AiterTree, launch: KernelLaunch, configs: AsmConfigs, target: Target) -> str | None:
+    if not any(kernel.name == launch.kernel for kernel in configs.kernels.values()):
+        return None
+    folder = tree.relative(tree.hsa_root / (target.arch or ""))
+    return f"built for {target.arch} from the tables under {folder}; its maps iterate as libstdc++'s do"
 
 
 def _candidates(walk: Walk, configs: AsmConfigs) -> tuple[str, ...]:
@@ -110,11 +122,11 @@ def _candidates(walk: Walk, configs: AsmConfigs) -> tuple[str, ...]:
     return tuple(dict.fromkeys(configs.kernels[key].name for table in tables for key in table.entries))
 
 
-def _global(tree: AiterTree, answer: Dispatch, launch: KernelLaunch, file: str) -> Dispatch:
-    """The answer for a kernel that is launched by `<<<>>>`."""
+def _global(tree: AiterTree, launch: KernelLaunch, file: str) -> list[Hop]:
+    """The hops of a kernel that is launched by `<<<>>>`."""
     line = global_function_line(tree, file, launch.kernel)
     source = tree.ref(file, launch.line)
-    hops = (
+    return [
         Hop(layer=Layer.LAUNCH, name=f"{launch.kernel}<<<>>>", source=source, evidence=Evidence.RESOLVED),
         Hop(
             layer=Layer.KERNEL,
@@ -123,12 +135,16 @@ def _global(tree: AiterTree, answer: Dispatch, launch: KernelLaunch, file: str) 
             evidence=Evidence.RESOLVED if line else Evidence.UNRESOLVED,
             reason=None if line else f"{file} defines no __global__ function {launch.kernel}",
         ),
-    )
-    flow = _flow(tree, file, line) if line else ()
-    return msgspec.structs.replace(answer, hops=(*answer.hops, *hops), core_flow=flow)
+    ]
 
 
-def _parameters(launch: KernelLaunch, file: str) -> dict[str, Any]:
+def _parameters(launches: Sequence[KernelLaunch], file: str) -> dict[str, Any]:
+    """What is known of the first launch, and `further` ones after it."""
+    first, *others = [_of_launch(launch, file) for launch in launches]
+    return {**first, "further": others} if others else first
+
+
+def _of_launch(launch: KernelLaunch, file: str) -> dict[str, Any]:
     known: dict[str, Any] = {"kernel": launch.kernel, "sources": {}}
     if launch.types:
         known["template"] = list(launch.types)
