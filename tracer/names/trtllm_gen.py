@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
-from tracer.names.vocabulary import pick
+from tracer.names.vocabulary import fold_dtype, pick
 
 _GEMM = "cpp/tensorrt_llm/kernels/trtllmGenKernels/batchedGemm (NVIDIA/TensorRT-LLM)"
 _FMHA = "cpp/tensorrt_llm/kernels/trtllmGenKernels/fmha (NVIDIA/TensorRT-LLM)"
@@ -222,14 +222,19 @@ class TrtllmGen(Grammar):
             instruction_m=f.get("instruction_m"),
             instruction_n=f.get("instruction_n"),
             instruction_k=f.get("instruction_k"),
-            dtype_a=f["dtype_a"],
-            dtype_b=f["dtype_b"],
-            dtype_c=f["dtype_c"],
-            dtype_acc=f["dtype_acc"],
+            dtype_a=_plain(f["dtype_a"]),
+            dtype_b=_plain(f["dtype_b"]),
+            dtype_c=_plain(f["dtype_c"]),
+            dtype_acc=_plain(f["dtype_acc"]),
             split_k=f.get("split_k"),
             stages=f.get("num_stages"),
             pipeline=f.get("tile_scheduler"),
         )
+
+
+def _plain(dtype: str) -> str:
+    """The element type without the word for its block scales: `MxE4m3` is E4m3."""
+    return fold_dtype(dtype.removeprefix("Mx").removeprefix("Nv"))
 
 
 def _stated(key: str, value: str) -> FieldValue:
