@@ -1,4 +1,4 @@
-"""What holds for every grammar, unasked: a new grammar is tested by standing in the registry and having a case folder."""
+"""What holds for every grammar, unasked: a new grammar is tested by standing in the registry with a case folder."""
 
 from __future__ import annotations
 
