@@ -1,6 +1,6 @@
 """Words that aiter's tuners write where a kernel name would stand: in comes `auto`, out comes what it stands for.
 
-They name no kernel, so they have no fields: a note says which path of aiter the row selects.
+They name no kernel, so they have no field but the word itself: a note says which path of aiter the row selects.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tracer.model.kernel import DecodedName
+from tracer.model.kernel import DecodedName, FieldValue
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 
 _TUNER = "aiter's tuner writes this in place of a kernel name: "
@@ -32,12 +32,12 @@ class AiterCsv(Grammar):
 
     name = "aiter_csv"
     families = ("aiter_csv_token",)
-    formal = frozenset()
+    formal = frozenset(families)
     prefixes = (
         "auto", "triton", "native", "Null", "cktile_a", "swiglu_", "grouped_gemm1_", "grouped_gemm2_",
         *(f"sol{digit}" for digit in range(10)),
     )  # fmt: skip
-    keys: ClassVar[Mapping[str, Key]] = {}
+    keys: ClassVar[Mapping[str, Key]] = {"token": Key("The word that stands in place of a kernel's name.")}
     link = "https://github.com/ROCm/aiter/tree/main/aiter/configs"
 
     def accepts(self, name: str) -> bool:
@@ -50,4 +50,13 @@ class AiterCsv(Grammar):
         if match is None or match.lastindex is None:
             raise ValueError(f"{name[:80]!r} is none of the words that aiter's tuners write")
         note = _TUNER + _MEANINGS[match.lastindex - 1][1]
-        return DecodedName(name, name, self.name, "aiter_csv_token", notes=(note,))
+        return DecodedName(
+            name, name, self.name, "aiter_csv_token", {"token": name}, {"token": (0, len(name))}, notes=(note,)
+        )
+
+    def format(self, family: str, fields: Mapping[str, FieldValue]) -> str:
+        """The word itself. Raises ValueError for one that the tuners do not write."""
+        token = fields.get("token")
+        if family not in self.families or set(fields) != {"token"} or not self.accepts(str(token)):
+            raise ValueError(f"{token!r} is none of the words that aiter's tuners write")
+        return str(token)

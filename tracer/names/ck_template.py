@@ -168,6 +168,8 @@ class _Reader:
         for index, item in enumerate(args.items):
             if item.startswith("ck::Gridwise"):
                 struct = cpp.template(self.name, args.span(index))
+                if struct.arguments is None and index >= len(items):
+                    break  # the name is cut off inside the struct's own name
                 self._struct(struct.leaf, struct.start + len(struct.name) - len(struct.leaf), struct.arguments)
                 break
         self._take(reading, args, f"function {leaf}")

@@ -29,7 +29,7 @@ def read(function: cpp.Function, grammar: str, family: str) -> DecodedName:
         whole = list(arguments.whole(text))
         end = arguments.span(len(whole) - 1)[1] if whole else arguments.starts[0] if arguments.starts else arguments.end
         if whole:
-            fields["template_arguments"] = whole
+            fields["template_arguments"] = [item.replace("> >", ">>") for item in whole]
             spans["template_arguments"] = (arguments.starts[0], end)
         if arguments.cut and end < len(text):
             unparsed = (Unparsed(text[end:], end, "the template arguments are cut off here"),)

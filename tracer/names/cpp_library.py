@@ -154,6 +154,6 @@ class CppLibrary(Grammar):
             return reading.answer(self.name, "rocprim")
         if args is not None and function.leaf not in lists and args.whole(name):
             whole = args.whole(name)
-            fields["template_arguments"] = list(whole)
+            fields["template_arguments"] = [item.replace("> >", ">>") for item in whole]
             spans["template_arguments"] = (args.starts[0], args.span(len(whole) - 1)[1])
         return reading.answer(self.name, "cpp_kernel")

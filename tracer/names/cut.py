@@ -34,7 +34,9 @@ def without_the_cut(answer: DecodedName) -> DecodedName:
         if start < stop == end:
             if isinstance(fields[key], dict) and len(fields[key]) > 1:
                 fields[key] = dict(list(fields[key].items())[:-1])
-                first = min(first, answer.spelled.rfind("_", start, end) + 1)
+                last = answer.spelled.rfind("_", start, end)
+                spans[key] = (start, last)
+                first = min(first, last + 1)
             else:
                 del fields[key], spans[key]
                 first = min(first, start)
@@ -42,5 +44,7 @@ def without_the_cut(answer: DecodedName) -> DecodedName:
             del fields[key], spans[key]
     if len(fields) == len(answer.fields) and first == end:
         return answer
+    # what a field with a wide text no longer states may still be stated by fields inside it
+    first = max(first, *(stop for _, stop in spans.values()), 0)
     rest = Unparsed(answer.spelled[first:], first, "the name was cut off here")
     return msgspec.structs.replace(answer, fields=fields, spans=spans, unparsed=(rest,))

@@ -176,7 +176,7 @@ class TrtllmGen(Grammar):
                         fields[key] = convert(found[0][i])
                         spans[key] = (at + found[0].start(i), at + found[0].end(i))
             at += len(word) + 1
-        if options and not cut:
+        if options:
             fields["options"], spans["options"] = options, (first, last)
         rest = Unparsed(words[-1], len(name) - len(words[-1]), "the target (sm...) at the end; the name is cut off")
         unparsed = (rest,) if cut else ()
