@@ -17,6 +17,7 @@ from tracer.importers.kineto_events import (
     FIRST_KEYS,
     Event,
     Number,
+    RunFrame,
     as_event,
     category_of,
     decode_events,
@@ -70,6 +71,9 @@ class KinetoReader:
 
     def take(self, events: list[Any]) -> None:
         """Adds a batch of events."""
+        if type(events[0]) is RunFrame:
+            self._take_category("python_function", events)
+            return
         by_type: dict[type, list[Any]] = {}
         for event in events:
             kind = type(event)

@@ -16,9 +16,6 @@ NONE = -1
 
 _NEVER = float("inf")
 
-#: above so many spans an instant, spans are passed over in runs, below one by one
-_SPARSE = 16
-
 
 class Nest:
     """The spans of all threads that enclose at least one instant; outer spans stand before inner ones.
@@ -82,43 +79,22 @@ class _Sweep:
         if self.disordered:
             return
         self._last_start = block.start[-1]
-        inside = bisect_right(self._instants, block.start[-1], self._next) - self._next
-        kept = self._pass_over(block) if len(block) > _SPARSE * inside else range(len(block))
-        rows = self._take(block, kept)
+        rows = self._take(block)
         self.start += [block.start[row] for row in rows]
         self.end += [block.end[row] for row in rows]
         self.name += [block.name[row] for row in rows]
         self.extra += [block.extra[row] for row in rows]
 
-    def _pass_over(self, block: Block) -> list[int]:
-        """The rows of spans that enclose an instant, found a run at a time: few are left of many."""
-        starts, ends, instants = block.start, block.end, self._instants
-        kept: list[int] = []
-        at, count = 0, len(block)
-        which = bisect_left(instants, starts[0], self._next)
-        while at < count and which < len(instants):
-            instant = instants[which]
-            # these begin after the instant before and not after this one: each needs to reach this one
-            until = bisect_right(starts, instant, at)
-            kept += [row for row, reach in enumerate(ends[at:until], at) if reach >= instant]
-            at = until
-            if at < count:
-                which = bisect_left(instants, starts[at], which)
-        return kept
-
-    def _take(self, block: Block, rows: Sequence[int]) -> list[int]:
+    def _take(self, block: Block) -> list[int]:
         """Links the spans that enclose an instant; returns their rows."""
         stack, stack_ends, parents, instants = self._stack, self._stack_ends, self.parent, self._instants
-        starts, ends = block.start, block.end
         taken: list[int] = []
         index = len(self.end)
         instant = instants[self._next] if self._next < len(instants) else _NEVER
-        for row in rows:
-            start = starts[row]
+        for row, (start, end) in enumerate(zip(block.start, block.end, strict=True)):
             if start > instant:
                 self._settle(start)
                 instant = instants[self._next] if self._next < len(instants) else _NEVER
-            end = ends[row]
             if end < instant:
                 continue
             while stack_ends and stack_ends[-1] < start:

@@ -1,7 +1,7 @@
 """Spans of time on CPU threads (operators, Python functions): stored in columns, spilled to disk past a limit.
 
-Spans come in long before the launches that decide which of them matter, so all are kept for a while: 32 bytes each in
-memory, and beyond a limit in a temporary file that has no name and vanishes with the process.
+Spans come in long before the launches that decide which of them matter, so all are kept for a while: in memory, and
+beyond a limit in a temporary file (32 bytes each) that has no name and vanishes with the process.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import msgspec
 
-#: spans held in memory before they go to the temporary file (32 MiB)
-HELD_SPANS = 1 << 20
+#: spans held in memory, where they take some 80 bytes each, before they go to the temporary file
+HELD_SPANS = 1 << 17
 
 _COLUMNS = "ddqq"
 _NO_EXTRA = array("q", [0])
@@ -32,10 +32,10 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     """
 
     thread: int
-    start: array[float]
-    end: array[float]
-    name: array[int]
-    extra: array[int]
+    start: Sequence[float]
+    end: Sequence[float]
+    name: Sequence[int]
+    extra: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -71,8 +71,7 @@ class SpanStore:
             order = sorted(range(len(start)), key=start.__getitem__)
             start, end = [start[i] for i in order], [end[i] for i in order]
             name, extra = [name[i] for i in order], None if extra is None else [extra[i] for i in order]
-        extras = _NO_EXTRA * len(start) if extra is None else array("q", extra)
-        block = Block(thread, array("d", start), array("d", end), array("q", name), extras)
+        block = Block(thread, start, end, name, _NO_EXTRA * len(start) if extra is None else extra)
         self._held.append(block)
         self._held_count += len(block)
         self.count += len(block)
@@ -87,8 +86,8 @@ class SpanStore:
                 self._file = tempfile.TemporaryFile(prefix="ktrace-spans-", buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
             for block in self._held:
-                for column in (block.start, block.end, block.name, block.extra):
-                    column.tofile(self._file)
+                for code, column in zip(_COLUMNS, (block.start, block.end, block.name, block.extra), strict=True):
+                    array(code, column).tofile(self._file)
                 self._spilled.append((block.thread, len(block)))
                 written += 1
         except OSError:
