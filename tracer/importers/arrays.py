@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -24,7 +25,12 @@ _KEY_TAIL = 256
 
 _FILLER = re.compile(rb"[\s,]*")
 _OPEN, _CLOSE, _COMMA = b"[],"
-_NEVER = re.compile(rb"(?!)")
+
+
+@cache
+def array_keys(keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    """One of some keys before a list."""
+    return re.compile(rb'"(' + b"|".join(re.escape(key.encode()) for key in keys) + rb')"\s*:\s*(?=\[)')
 
 
 class ArrayStream:
@@ -46,8 +52,7 @@ class ArrayStream:
         self._base = 0
         self._ended = False
         self._arrays = 0
-        keys = b"|".join(re.escape(k.encode()) for k in wanted if k)
-        self._key = re.compile(rb'"(' + keys + rb')"\s*:\s*(?=\[)') if keys else _NEVER
+        self._key = array_keys(tuple(key for key in wanted if key))
 
     def __iter__(self) -> Iterator[Batch[Any]]:
         """The batches, in file order."""

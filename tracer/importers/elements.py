@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -23,6 +24,17 @@ _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 _MERGED_PIECES = 4
 #: a list of objects inside an element may look like the array's end; so many places are tried
 _ENDS_TRIED = 8
+
+
+@cache
+def boundary_before(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Text between two elements, of which the second begins with one of some keys.
+
+    An unescaped quote behind a brace opens a string or closes one; a key and a colon follow only an opening one. So no
+    string of well-formed JSON holds such a text.
+    """
+    first = b"|".join(re.escape(key.encode()) for key in first_keys)
+    return re.compile(rb'\}\s*,\s*(\{)\s*"(?:' + first + rb')"\s*:')
 
 
 class Elements(msgspec.Struct, Generic[T], frozen=True):
@@ -68,9 +80,7 @@ class SliceReader:
         self._array = array
         self._elements = elements
         self._losses = losses
-        first = b"|".join(re.escape(k.encode()) for k in elements.first_keys)
-        # An unescaped quote behind a brace opens a string or closes one; a key and a colon follow only an opening one.
-        self._boundary = re.compile(rb'\}\s*,\s*(\{)\s*"(?:' + first + rb')"\s*:')
+        self._boundary = boundary_before(elements.first_keys)
         self._literal = b""
         self._stuck_at = -1
 

@@ -81,37 +81,37 @@ def join(timeline: Timeline) -> Joined:
 
 def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
     calls, kernels = timeline.calls, timeline.kernels
-    by_id: dict[int, int] = {}
-    shared: dict[int, list[int]] = {}
-    for row, correlation in enumerate(calls.correlation):
-        if correlation in by_id:
-            shared.setdefault(correlation, [by_id[correlation]]).append(row)
-        else:
-            by_id[correlation] = row
+    by_id = dict(zip(calls.correlation, range(len(calls)), strict=True))
     by_id.pop(MISSING, None)
-    shared.pop(MISSING, None)
-    is_graph = [launches_graph(name) for name in timeline.names.values_]
-    call, call_by = joined.call, joined.call_by
-    several: dict[int, list[int]] = {}
-    seen_once: dict[int, int] = {}
-    for row, correlation in enumerate(kernels.correlation):
-        found = by_id.get(correlation, NONE)
-        if found == NONE:
-            joined.unlaunched.append(row)
-            continue
-        if correlation in shared:
-            several.setdefault(correlation, []).append(row)
-            continue
-        call[row] = found
-        if is_graph[calls.name[found]]:
-            call_by[row] = Found.GRAPH
-        elif correlation in seen_once:
-            call_by[row] = call_by[seen_once[correlation]] = Found.SHARED_ID
-        else:
-            seen_once[correlation] = row
-            call_by[row] = Found.ID
-    for correlation, rows in several.items():
-        _tell_apart(timeline, joined, rows, shared[correlation])
+    joined.call = array("q", [by_id.get(correlation, NONE) for correlation in kernels.correlation])
+    graphs = {name for name in set(calls.name) if launches_graph(timeline.names.values_[name])}
+    of_graph = {row for row, name in enumerate(calls.name) if name in graphs} if graphs else set()
+    joined.call_by = bytearray(
+        [Found.NO if call == NONE else Found.GRAPH if call in of_graph else Found.ID for call in joined.call]
+    )
+    joined.unlaunched = [row for row, call in enumerate(joined.call) if call == NONE]
+    shared_calls = _shared(calls.correlation) if len(by_id) < len(calls) else {}
+    shared_kernels = _shared(kernels.correlation) if len(set(kernels.correlation)) < len(kernels) else {}
+    for correlation, rows in shared_kernels.items():
+        if correlation not in shared_calls:
+            for row in rows:
+                if joined.call_by[row] == Found.ID:
+                    joined.call_by[row] = Found.SHARED_ID
+    if shared_calls:
+        kernels_of: dict[int, list[int]] = {}
+        for row, correlation in enumerate(kernels.correlation):
+            if correlation in shared_calls:
+                kernels_of.setdefault(correlation, []).append(row)
+        for correlation, rows in kernels_of.items():
+            _tell_apart(timeline, joined, rows, shared_calls[correlation])
+
+
+def _shared(correlations: array[int]) -> dict[int, list[int]]:
+    """Ids that stand in several rows, with the rows."""
+    rows: dict[int, list[int]] = {}
+    for row, correlation in enumerate(correlations):
+        rows.setdefault(correlation, []).append(row)
+    return {correlation: own for correlation, own in rows.items() if len(own) > 1 and correlation != MISSING}
 
 
 def _tell_apart(timeline: Timeline, joined: Joined, rows: list[int], candidates: list[int]) -> None:
@@ -136,12 +136,12 @@ def _tell_apart(timeline: Timeline, joined: Joined, rows: list[int], candidates:
 def _launch_instants(timeline: Timeline, joined: Joined) -> tuple[dict[int, list[float]], dict[int, list[int]]]:
     """The start of every call that launched a kernel or should have, a thread: instants and rows of the calls."""
     calls = timeline.calls
-    launching = [launches_kernel(name) for name in timeline.names.values_]
+    launching = {name for name in set(calls.name) if launches_kernel(timeline.names.values_[name])}
     used = bytearray(len(calls))
     for row in joined.call:
         if row != NONE:
             used[row] = 1
-    joined.kernelless = [row for row, name in enumerate(calls.name) if launching[name] and not used[row]]
+    joined.kernelless = [row for row, name in enumerate(calls.name) if not used[row] and name in launching]
     for row in joined.kernelless:
         used[row] = 1
     by_thread: dict[int, list[int]] = {}
@@ -162,7 +162,7 @@ def _externals(timeline: Timeline) -> frozenset[int]:
 def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
     kernels, calls = timeline.kernels, timeline.calls
     by_external = {extra: index for index, extra in enumerate(joined.ops.extra) if extra != MISSING}
-    in_graph = Found.GRAPH
+    extras, in_graph, in_both = joined.ops.extra, Found.GRAPH, Found.ID_AND_NESTING
     for row, call in enumerate(joined.call):
         external = kernels.external[row]
         if call != NONE:
@@ -171,13 +171,13 @@ def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
             if external == MISSING:
                 external = calls.external[call]
         nested = joined.launched_op[call] if call != NONE else NONE
-        stated = by_external.get(external, NONE) if external != MISSING else NONE
-        if stated != NONE:
-            joined.op[row] = stated
-            joined.op_by[row] = Found.ID_AND_NESTING if stated == nested else Found.ID
-        elif nested != NONE:
+        if external == MISSING or (nested != NONE and extras[nested] == external):
             joined.op[row] = nested
-            joined.op_by[row] = Found.NESTING
+            joined.op_by[row] = Found.NO if nested == NONE else Found.NESTING if external == MISSING else in_both
+            continue
+        stated = by_external.get(external, NONE)
+        joined.op[row] = stated if stated != NONE else nested
+        joined.op_by[row] = Found.ID if stated != NONE else Found.NESTING if nested != NONE else Found.NO
 
 
 def _count_losses(timeline: Timeline, joined: Joined) -> None:

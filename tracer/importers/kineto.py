@@ -11,8 +11,8 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tracer.importers.arrays import ArrayStream
-from tracer.importers.elements import Elements
+from tracer.importers.arrays import ArrayStream, array_keys
+from tracer.importers.elements import Elements, boundary_before
 from tracer.importers.kineto_events import (
     FIRST_KEYS,
     Event,
@@ -48,6 +48,12 @@ _CATEGORIES = {
     "Operator": "op",
     "python_function": "frame",
 }
+
+
+_EVENTS = "traceEvents"
+# patterns take a millisecond to build: done once, when this module is loaded
+array_keys((_EVENTS,))
+boundary_before(FIRST_KEYS)
 
 
 class KinetoReader:
@@ -144,8 +150,9 @@ class KinetoReader:
 
     def _calls(self, events: list[Event]) -> None:
         timeline, calls = self._timeline, self._timeline.calls
-        names, shapes, threads, starts_work = timeline.names, timeline.shapes, timeline.threads, timeline.starts_work
-        events = [event for event in events if starts_work(event.name)]
+        names, shapes, threads = timeline.names, timeline.shapes, timeline.threads
+        starting = {name: timeline.starts_work(name) for name in {event.name for event in events}}
+        events = [event for event in events if starting[event.name]]
         args = [event.args for event in events]
         calls.name.extend([names[event.name] for event in events])
         calls.start_us.extend([event.ts for event in events])
@@ -201,7 +208,7 @@ def read_kineto(blocks: Iterable[bytes], losses: Losses) -> Timeline:
     timeline = Timeline("torch.profiler JSON", losses)
     reader = KinetoReader(timeline)
     elements = reader.elements()
-    stream = ArrayStream(blocks, {"traceEvents": elements, "": elements}, losses)
+    stream = ArrayStream(blocks, {_EVENTS: elements, "": elements}, losses)
     for batch in stream:
         if batch.items:
             reader.take(batch.items)
