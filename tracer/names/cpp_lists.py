@@ -42,8 +42,9 @@ class Reading(msgspec.Struct):
     def answer(self, grammar: str, family: str) -> DecodedName:
         """The answer of a grammar."""
         text = self.function.text
+        likely = {key: value for key, value in self.likely.items() if key not in self.fields}
         return DecodedName(
-            text, text, grammar, family, self.fields, self.spans, tuple(self.unparsed), self.likely, self.notes
+            text, text, grammar, family, self.fields, self.spans, tuple(self.unparsed), likely, self.notes
         )
 
     def take(self, leaf: str, args: cpp.Arguments, lists: Lists, choose: Callable[[str], Convert]) -> None:

@@ -27,6 +27,8 @@ _START = re.compile(
     rf"(Custom_|CustomGSUs_)?(C[i-z]{{2,}}_A[A-Za-z]+_(?:C_)?B[A-Za-z]+_\w{{1,300}}?)_MT{_N}x{_N}x{_N}(?=_|$)"
 )
 _MI = re.compile(rf"_MI{_N}x{_N}x{_N}(?:x{_N})?(?=_|$)")
+#: characters of a list of numbers; the longest that is printed has four numbers
+_LONGEST_LIST = 64
 _SN = re.compile(r"(_CMS)?_(SN|SE)(?=_|$)")
 _CUSTOM_ISA = re.compile(r"(gfx\w+)$")
 _FAMILIES = ("tensile_hipblaslt", "tensile_real", "tensile_custom", tensile_helpers.FAMILY)
@@ -80,6 +82,8 @@ class Tensile(Grammar):
     def _solution(self, name: str, start: re.Match[str]) -> DecodedName:
         fields, spans, unparsed = tensile_problem.read(start.group(2), start.start(2))
         reader = _Reader(name, dict(fields), dict(spans), list(unparsed))
+        if "bias_types" in fields:  # what is remembered of problem types is not for others to change
+            reader.fields["bias_types"] = list(fields["bias_types"])
         reader.put("custom_prefix", (start.group(1) or "").rstrip("_") or None, start.span(1))
         for i, key in enumerate(("m_per_block", "n_per_block", "k_per_block")):
             reader.put(key, int(start.group(i + 3)), start.span(i + 3))
@@ -198,7 +202,7 @@ class _Reader:
             start, at = at + 1, at + 1 + len(piece)
             token = tokens[piece]
             if token is None:
-                if not goes_on or not tensile_parameters.CONTINUES(piece):
+                if not goes_on or len(text) > _LONGEST_LIST or not tensile_parameters.CONTINUES(piece):
                     self.unparsed.append(Unparsed(piece, start, "expected a parameter and its value"))
                     goes_on = False
                     continue
