@@ -73,9 +73,36 @@ def ck_places(tree: AiterTree, generator: str, pipeline_version: int | None) -> 
     found = CkPlaces(helper=helper, wrapper=wrapper)
     if helper is None:
         return msgspec.structs.replace(found, missing=f"{header} declares no alias that {generator} uses")
-    named = _DEVICE_OP.search("\n".join(text.lines(tree.absolute(header))[helper.line - 1 : helper.line + 3]))
+    return _from_header(tree, found, header, helper.line, 4, pipeline_version)
+
+
+def places_of_function(tree: AiterTree, header: str, function: str, pipeline_version: int | None) -> CkPlaces:
+    """Follows a function of aiter's that makes CK's device operation in its own body.
+
+    Args:
+        tree: the aiter.
+        header: the file that defines it, relative to the tree.
+        function: its name.
+        pipeline_version: as for `ck_places`.
+
+    Raises:
+        SourceTreeError: a file that is there can't be read.
+    """
+    wrapper = _place(tree, header, function, rf"\b{function}\s*\(")
+    if wrapper is None:
+        return CkPlaces(missing=f"{header} defines no {function}")
+    end = text.block_end(tree.absolute(header), wrapper.line) or wrapper.line
+    found = CkPlaces(wrapper=wrapper)
+    return _from_header(tree, found, header, wrapper.line, end - wrapper.line + 1, pipeline_version)
+
+
+def _from_header(
+    tree: AiterTree, found: CkPlaces, header: str, line: int, count: int, pipeline_version: int | None
+) -> CkPlaces:
+    """Goes on from the lines of a header that name CK's device operation."""
+    named = _DEVICE_OP.search("\n".join(text.lines(tree.absolute(header))[line - 1 : line - 1 + count]))
     if named is None:
-        return msgspec.structs.replace(found, missing=f"{header}:{helper.line} names no device operation of CK")
+        return msgspec.structs.replace(found, missing=f"{header}:{line} names no device operation of CK")
     if tree.ck_root is None:
         return msgspec.structs.replace(
             found,

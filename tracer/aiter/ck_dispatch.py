@@ -17,6 +17,7 @@ from tracer.aiter.binding import Binding, Recipe, find_binding, recipe
 from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
 from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
+from tracer.aiter.ck_refusal import refusal, refusal_hop
 from tracer.aiter.configs import MergedConfig, merge, require
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Refused, Undecided
@@ -216,6 +217,12 @@ def _with_kernel(
     places = ck.ck_places(tree, module.how.generators[0], version) if module.how.generators else ck.CkPlaces()
     parameters: dict[str, Any] = {}
     if instance is not None and problem is not None:
+        refused = refusal(tree, places, instance.values, problem)
+        if refused is not None:  # the C++ chooses it, and raises before it launches anything
+            stop = refusal_hop(tree, refused, chosen.name)
+            return msgspec.structs.replace(
+                answer, instance=None, candidates=(chosen.name,), hops=(*answer.hops, stop)
+            )
         parameters = launch_parameters(tree, places, instance.values, problem)
         specialisation = _specialisation(tree, module.how.generators[0], instance, problem)
         if specialisation is not None:

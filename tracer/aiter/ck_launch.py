@@ -80,6 +80,9 @@ def _grid(
     line = text.find_line(grid, r"make_tuple\(Block2CTileMap\w*::CalculateGridSize\(M, N\), 1, KBatch\)")
     mapped = text.find_line(grid, r"using Block2CTileMap\w*\s*=") is not None and _TILE_MAP in text.read(grid)
     device = tree.absolute(places.device_op.file)
+    if re.search(r"GridwiseGemm::CalculateGridSize\(\s*arg\.M,\s*arg\.N\s*\)", text.read(device)):
+        _moe_grid(tree, places.gridwise.file, values, problem, known)
+        return
     call = re.search(r"GridwiseGemm::CalculateGridSize\(\s*arg\.M,\s*arg\.N,\s*([^)]*)\)", text.read(device))
     if line is None or not mapped or call is None:
         return
@@ -92,6 +95,20 @@ def _grid(
     known["tiles_m"] = ceil_div(problem.m, values["m_per_block"])
     known["tiles_n"] = ceil_div(problem.n, values["n_per_block"])
     _cite(known, "grid", places.gridwise.file, line)
+
+
+def _moe_grid(tree: AiterTree, file: str, values: Mapping[str, Any], problem: Problem, known: dict[str, Any]) -> None:
+    """Tiles of N along x and of the sorted tokens along y, or all along x where they are swizzled: CK's MoE headers."""
+    path = tree.absolute(file)
+    line = text.find_line(path, r"gridx\s*=\s*NSwizzle \? nblock \* mblock : nblock;")
+    other = text.find_line(path, r"gridy\s*=\s*NSwizzle \? 1 : mblock;")
+    swizzled = values.get("nswizzle")
+    if line is None or other is None or not isinstance(swizzled, bool):
+        return
+    m, n = ceil_div(problem.m, values["m_per_block"]), ceil_div(problem.n, values["n_per_block"])
+    known["grid"] = [m * n, 1, 1] if swizzled else [n, m, 1]
+    known["tiles_m"], known["tiles_n"] = m, n
+    _cite(known, "grid", file, line)
 
 
 def _lds(tree: AiterTree, places: CkPlaces, values: Mapping[str, Any], problem: Problem, known: dict[str, Any]) -> None:

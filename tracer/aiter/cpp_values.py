@@ -20,6 +20,14 @@ _SCALAR_TYPES = {
 }  # fmt: skip
 
 
+#: bytes of one stored element, by torch's name of the type
+ELEMENT_BYTES = {
+    "float8_e4m3fnuz": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1, "int8": 1,
+    "uint8": 1, "bool": 1, "bfloat16": 2, "float16": 2, "int16": 2, "float32": 4, "int32": 4, "uint32": 4, "int64": 8,
+    "float64": 8,
+}  # fmt: skip
+
+
 class Unknown:
     """A value that host code has and that nothing here can tell.
 
@@ -119,7 +127,9 @@ class Tensor:
             "defined": lambda: True,
             "value": lambda: self,
             "data_ptr": lambda: True,
-            "element_size": lambda: Unknown("element_size()"),
+            "element_size": self._element_size,
+            "itemsize": self._element_size,
+            "transpose": self._transposed,
         }
         return known.get(name)
 
@@ -128,6 +138,19 @@ class Tensor:
         for extent in self.info.shape:
             count *= extent
         return count
+
+    def _element_size(self) -> int | Unknown:
+        return ELEMENT_BYTES.get(self.info.dtype, Unknown("element_size()"))
+
+    def _transposed(self, first: Any, second: Any) -> Tensor | Unknown:
+        if not isinstance(first, int) or not isinstance(second, int):
+            return Unknown("transpose()")
+        order = list(range(len(self.info.shape)))
+        order[first], order[second] = order[second], order[first]
+        stride = self.info.stride
+        moved = tuple(stride[axis] for axis in order) if stride is not None else None
+        shape = tuple(self.info.shape[axis] for axis in order)
+        return Tensor(TensorInfo(shape, self.info.dtype, moved, self.info.device))
 
     def _contiguous(self) -> bool | Unknown:
         if self.info.stride is None:

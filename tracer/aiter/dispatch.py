@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from tracer.aiter.ck_dispatch import resolve_ck
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.hip_dispatch import HIP_MODULES, resolve_hip
+from tracer.aiter.moe_dispatch import resolve_moe
+from tracer.aiter.moe_generated import MODULE as MOE_MODULE
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import BoundaryCall, Target
 from tracer.model.source import Dispatch
@@ -34,9 +36,11 @@ def resolve_dispatch(
     family = CK_FAMILIES.get(boundary.module)
     if family is not None:
         return resolve_ck(tree, family, boundary, target, environment)
+    if boundary.module.startswith(MOE_MODULE):
+        return resolve_moe(tree, boundary, target, environment)
     return resolve_hip(tree, boundary, target, environment)
 
 
 def has_rule(module: str) -> bool:
     """Whether every call of this JIT module gets an answer; of others, those whose walk reaches a launch do."""
-    return module in CK_FAMILIES or module in HIP_MODULES
+    return module in CK_FAMILIES or module in HIP_MODULES or module.startswith(f"{MOE_MODULE}_")

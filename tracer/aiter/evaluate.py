@@ -132,6 +132,12 @@ class Evaluator:
                 raise ValueError(ast.unparse(exc) if exc else "raise")
             case ast.Expr(value=value):
                 self._eval(value, scope)
+            case ast.With(items=items, body=body):
+                for item in items:
+                    opened = self._eval(item.context_expr, scope)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, opened, scope)
+                self._block(body, scope)
             case ast.Pass() | ast.Global() | ast.AnnAssign():
                 pass
             case ast.Break() | ast.Continue():
@@ -150,7 +156,7 @@ class Evaluator:
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> RecordType | Opaque:
         if not any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
-            return Opaque(f"class {node.name}")
+            return self._plain_class(node, scope)
         kind = RecordType(node.name)
         for part in node.body:
             if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
@@ -162,6 +168,14 @@ class Evaluator:
                 if any(ast.unparse(decorator) in ("property", "cached_property") for decorator in part.decorator_list):
                     kind.properties[part.name] = function
         return kind
+
+    def _plain_class(self, node: ast.ClassDef, scope: Scope) -> RecordType | Opaque:
+        """A class that is nothing but methods, one of which sets its fields."""
+        kind = RecordType(node.name)
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and not part.decorator_list:
+                kind.methods[part.name] = self._function(part.args, part.body, scope)
+        return kind if "__init__" in kind.methods and not node.bases else Opaque(f"class {node.name}")
 
     def _function(self, parameters: ast.arguments, body: list[ast.stmt] | ast.expr, scope: Scope) -> Callable[..., Any]:
         names = [a.arg for a in (*parameters.posonlyargs, *parameters.args)]
@@ -275,6 +289,8 @@ class Evaluator:
             return scope[name]
         if name in BUILTINS:
             return BUILTINS[name]
+        if name in self.given:
+            return self.given[name]
         raise Unsupported(f"the name {name}")
 
     def _piece(self, node: ast.expr, scope: Scope) -> str:

@@ -123,7 +123,8 @@ def instance_hop(tree: AiterTree, chosen: InstanceRef, instance: Instance | None
             evidence=Evidence.RESOLVED,
             reason=f"the C++ returns it; {table_file} has no instance of this name, so the module does not build",
         )
-    how = f"kernelId {instance.id}" if instance.id >= 0 else f"default instance {instance.id}"
+    entry = "kernelId" if instance.table.endswith(("_list", "candidate_kernels_dict")) else "entry"
+    how = f"{entry} {instance.id}" if instance.id >= 0 else f"default instance {instance.id}"
     return Hop(
         layer=Layer.INSTANCE,
         name=instance.name,

@@ -9,6 +9,7 @@ import ast
 import copy
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 
@@ -43,25 +44,50 @@ class Record:
             return self.fields[name]
         if name in self.kind.properties:
             return self.kind.properties[name](self)
+        if name in self.kind.methods:
+            return partial(self.kind.methods[name], self)
         raise AttributeError(f"{self.kind.name} has no {name}")
 
 
 class RecordType:
-    """A dataclass of the module."""
+    """A dataclass of the module, or a plain class whose `__init__` sets its fields."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.declared: list[str] = []
         self.defaults: dict[str, Any] = {}
         self.properties: dict[str, Callable[..., Any]] = {}
+        self.methods: dict[str, Callable[..., Any]] = {}
 
     def make(self, args: list[Any], keywords: Mapping[str, Any], line: int) -> Record:
         """Constructs an instance. Raises Unsupported when the arguments do not fit."""
+        if "__init__" in self.methods:
+            made = Record(self, {}, line)
+            self.methods["__init__"](made, *args, **keywords)
+            return made
         given = {**dict(zip(self.declared, args, strict=False)), **keywords}
         missing = [name for name in self.declared if name not in given and name not in self.defaults]
         if missing or len(args) > len(self.declared) or set(keywords) - set(self.declared):
             raise Unsupported(f"{self.name}(...) in line {line} does not fit its fields")
         return Record(self, {n: given[n] if n in given else copy.copy(self.defaults[n]) for n in self.declared}, line)
+
+
+class Namespace:
+    """A module's names that a caller gives (`os.path.join`)."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+
+
+class WrittenFile:
+    """A file that the evaluated code writes: kept in memory, never on disk."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def write(self, piece: str) -> None:
+        """Takes a piece of text."""
+        self.pieces.append(piece)
 
 
 def copied(value: Any) -> Any:
@@ -74,7 +100,11 @@ def copied(value: Any) -> Any:
 def get_attribute(value: Any, name: str, *default: Any) -> Any:
     """An attribute of a record, or a harmless method of a plain value. Raises AttributeError as `getattr` does."""
     try:
-        return value.get(name) if isinstance(value, Record) else plain_method(value, name)
+        if isinstance(value, Record):
+            return value.get(name)
+        if isinstance(value, Namespace) and name in value.values:
+            return value.values[name]
+        return value.write if isinstance(value, WrittenFile) and name == "write" else plain_method(value, name)
     except AttributeError:
         if default:
             return default[0]
@@ -91,7 +121,7 @@ def set_attribute(value: Any, name: str, to: Any) -> None:
 _METHODS = frozenset({
     "join", "lower", "upper", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "replace",
     "items", "values", "keys", "get", "setdefault", "update", "copy", "append", "extend", "index", "count", "add",
-    "pop", "insert", "sort", "title", "removeprefix", "removesuffix",
+    "pop", "insert", "sort", "title", "removeprefix", "removesuffix", "format",
 })  # fmt: skip
 
 
