@@ -120,4 +120,5 @@ class Spoiler:
     def _long(self) -> str:
         unit = self._rng.choice((*self._tokens, "_", "x", "1x", "__", "a", " ", "0", "_1"))
         head = self._rng.choice(self._names)
-        return head[: self._rng.randrange(len(head) + 1)] + unit * self._rng.randrange(400)
+        # most are a few hundred characters long, a few tens of thousands: what grows faster than the name is seen there
+        return head[: self._rng.randrange(len(head) + 1)] + unit * int(2 ** self._rng.uniform(0, 14))
