@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tracer.index.cpp_text import prepare
+from tracer.index.cpp_text import mask, prepare
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 1
+FACTS_VERSION = 3
 
+_NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*\{")
+_ACCESS = re.compile(r"\b(?:public|private|protected|virtual)\b")
 _QUERY = """
-(namespace_definition) @scope
 (class_specifier body: (_)) @scope
 (struct_specifier body: (_)) @scope
 (struct_specifier name: (_)) @struct
@@ -58,8 +59,10 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
         kind: "struct", "alias", "function", "constant" or "enum".
         parameters: template parameters; None when it is no template.
         text: what an alias or constant stands for; a function's parameter types, `;` between them; an enum's
-            enumerators, `;` between them.
+            enumerators, `;` between them; the base classes of a struct, `,` between them.
         line: line of its name.
+        end_line: its last line.
+        special: the arguments of a partial or full specialisation, with their angle brackets; else "".
     """
 
     name: str
@@ -67,6 +70,8 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
     parameters: tuple[Parameter, ...] | None = None
     text: str = ""
     line: int = 0
+    end_line: int = 0
+    special: str = ""
 
     @property
     def leaf(self) -> str:
@@ -97,11 +102,12 @@ def read_templates(source: str) -> TemplateFacts:
     data = prepare(source).text.encode("latin-1")
     root = tree_sitter.Parser(language).parse(data).root_node
     found = tree_sitter.QueryCursor(query).captures(root)
-    scopes = sorted(
+    scopes = [
         (n.start_byte, n.end_byte, _text(data, name).split("<")[0].strip())
         for n in found.get("scope", ())
         if (name := n.child_by_field_name("name")) is not None
-    )
+    ]
+    scopes = sorted([*scopes, *_namespaces(data.decode("latin-1"))])
     heads: list[tuple[int, Head]] = []
     for kind in ("struct", "alias", "function", "enum", "constant"):
         for node in found.get(kind, ()):
@@ -109,9 +115,25 @@ def read_templates(source: str) -> TemplateFacts:
             if head is not None:
                 scope = "::".join(s[2] for s in scopes if s[0] < node.start_byte and s[1] > node.start_byte)
                 name = f"{scope}::{head.name}" if scope else head.name
-                heads.append((node.start_byte, msgspec.structs.replace(head, name=name)))
+                end = node.end_point[0] + 1
+                heads.append((node.start_byte, msgspec.structs.replace(head, name=name, end_line=end)))
     heads.sort(key=lambda item: item[0])
     return TemplateFacts(tuple(h for _, h in heads))
+
+
+def _namespaces(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, name) of the namespaces, by their braces: a parse error inside one must not hide it."""
+    plain = mask(text, strings=True)
+    found: list[tuple[int, int, str]] = []
+    waiting: list[tuple[int, str] | None] = []
+    starts = {m.end() - 1: (m.start(), m.group(1)) for m in _NAMESPACE.finditer(plain)}
+    for brace in re.finditer(r"[{}]", plain):
+        if brace.group() == "{":
+            waiting.append(starts.get(brace.start()))
+        elif waiting and (opened := waiting.pop()) is not None:
+            found.append((opened[0], brace.end(), opened[1]))
+    found += [(start, len(text), name) for opened in waiting if opened for start, name in [opened]]
+    return [item for item in found if item[2]]
 
 
 def _text(data: bytes, node: Node | None) -> str:
@@ -125,9 +147,16 @@ def _head(data: bytes, node: Node, kind: str) -> Head | None:
         declares = node.child_by_field_name("body") is not None or (
             node.parent is not None and node.parent.type == "template_declaration"
         )
-        if name is None or not declares or name.type not in ("type_identifier", "identifier"):
+        if name is None or not declares:
             return None
-        return Head(_text(data, name), kind, _parameters(data, node.parent), "", name.start_point[0] + 1)
+        plain = name.child_by_field_name("name") if name.type == "template_type" else name
+        special = _text(data, name.child_by_field_name("arguments")) if name.type == "template_type" else ""
+        if plain is None or plain.type not in ("type_identifier", "identifier"):
+            return None
+        bases = next((c for c in node.children if c.type == "base_class_clause"), None)
+        text = _ACCESS.sub("", _text(data, bases).removeprefix(":")).strip()
+        line = plain.start_point[0] + 1
+        return Head(_text(data, plain), kind, _parameters(data, node.parent), text, line, 0, special)
     if kind == "alias":
         name, target = node.child_by_field_name("name"), node.child_by_field_name("type")
         return Head(_text(data, name), kind, _parameters(data, node.parent), _text(data, target), line)

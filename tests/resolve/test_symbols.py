@@ -1,0 +1,157 @@
+"""CK instances and their kernel symbols: both ways against symbols that were compiled from the same headers."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tracer.aiter.instances import instance_table
+from tracer.aiter.tree import AiterTree
+from tracer.cli.symbols import command, read_shape
+from tracer.errors import KtraceError, SourceTreeError, UsageError
+from tracer.index.tree_index import TreeIndex
+from tracer.names.registry import decode
+from tracer.resolve.symbol_instances import instances_of
+from tracer.resolve.symbols import CkSymbols, Shape
+
+FIELDS = ("gemm_spec", "main_k_loop", "mem_op", "tail", "min_occupancy")
+BLOCKSCALE = "a8w8_blockscale_1x128x128_256x32x64x128_16x16_16x16_8x32x1_8x32x1_1x32x1x8_8_2x1_intrawave_v1"
+ROWWISE = "a8w8_rowwise_64x16x16x128_16x16_1x1_8x8x1_8x8x1_1x16x1x4_4x4x1_1x1_interwave_v1"
+#: the device operation launches two-buffer kernels with odd and even tails for pipeline 4; the list has others
+NOT_BY_THE_HEADER = "_v4"
+
+
+@pytest.fixture(scope="module")
+def wheel() -> AiterTree:
+    try:
+        tree = AiterTree.find()
+    except SourceTreeError:
+        pytest.skip("amd-aiter is not installed")
+    if tree.ck_root is None:
+        pytest.skip("the installed aiter has no Composable Kernel")
+    return tree
+
+
+@pytest.fixture(scope="module")
+def symbols(wheel: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> CkSymbols:
+    return CkSymbols(TreeIndex(wheel, tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="module")
+def compiled(ktrace_data: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for line in (ktrace_data / "names/ck_symbols.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        found[row["instance"]][row["symbol"]] = row
+    return found
+
+
+def test_an_instance_has_exactly_the_symbols_that_were_compiled(
+    symbols: CkSymbols, compiled: dict[str, dict[str, dict[str, Any]]]
+) -> None:
+    wrong = []
+    for name, rows in compiled.items():
+        answer = {symbol.symbol: symbol for symbol in symbols.of(name).symbols}
+        if name.endswith(NOT_BY_THE_HEADER):
+            assert {a.tail for a in answer.values()} == {"Odd", "Even"}
+            continue
+        agree = all(getattr(answer[s], f) == row[f] for s, row in rows.items() if s in answer for f in FIELDS)
+        if set(answer) != set(rows) or not agree:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_a_compiled_symbol_leads_to_its_instance_alone(
+    wheel: AiterTree, compiled: dict[str, dict[str, dict[str, Any]]]
+) -> None:
+    for name, rows in compiled.items():
+        for symbol in rows:
+            assert [match.instance for match in instances_of(decode(symbol), wheel)] == [name]
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["a8w8", "a8w8_blockscale", "a8w8_bpreshuffle", "a8w8_blockscale_bpreshuffle", "a4w4_blockscale", "batched_a8w8",
+     "batched_bf16"],
+)  # fmt: skip
+def test_symbols_of_every_family_lead_back_to_the_instance(wheel: AiterTree, symbols: CkSymbols, family: str) -> None:
+    table = list(instance_table(wheel, family, "gfx942").by_id.values())
+    for instance in table[:: max(1, len(table) // 5)]:
+        answer = symbols.of(instance.name)
+        assert answer.symbols
+        for symbol in answer.symbols:
+            assert symbol.symbol is not None, symbol.reason
+            decoded = decode(symbol.symbol)
+            assert instance.name in [match.instance for match in instances_of(decoded, wheel)]
+            stated = {f: decoded.fields.get(f) for f in FIELDS}
+            assert stated == {f: getattr(symbol, f) for f in FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("instance", "shape", "facts"),
+    [
+        # 7168 / 128 = 56 steps of K
+        (BLOCKSCALE, Shape(32, 1536, 7168), ("Default", True, "Set", "Full", 2)),
+        (BLOCKSCALE, Shape(33, 1536, 7168), ("MNKPadding", True, "Set", "Full", 2)),
+        # one step of K: no main loop, and the tail says whether one or two steps are left
+        (BLOCKSCALE, Shape(32, 1536, 128), ("Default", False, "Set", "Odd", 2)),
+        (BLOCKSCALE, Shape(32, 1536, 256), ("Default", False, "Set", "Full", 2)),
+        (ROWWISE, Shape(16, 1536, 4096), ("Default", True, "Set", "Full", 2)),
+        (ROWWISE, Shape(16, 1536, 4096, k_batch=4), ("Default", True, "AtomicAdd", "Full", 2)),
+        (ROWWISE, Shape(16, 1536, 128), ("Default", False, "Set", "Full", 2)),
+        (ROWWISE, Shape(16, 1536, 4096, k_batch=3), ("MNKPadding", True, "AtomicAdd", "Full", 2)),
+    ],
+)
+def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Shape, facts: tuple[Any, ...]) -> None:
+    every = symbols.of(instance).symbols
+    ran = symbols.of(instance, shape=shape).symbols
+    assert len(ran) == 1
+    assert ran[0] in every
+    assert tuple(getattr(ran[0], f) for f in FIELDS) == facts
+
+
+def test_another_instantiation_has_symbols_of_its_own(symbols: CkSymbols) -> None:
+    first, second = symbols.of(BLOCKSCALE), symbols.of(BLOCKSCALE, types="F32,F16")
+    assert not {s.symbol for s in first.symbols} & {s.symbol for s in second.symbols}
+    assert first.other_types == ("F32, F16",)
+    with pytest.raises(KtraceError, match="does not instantiate"):
+        symbols.of(BLOCKSCALE, types="F64")
+
+
+def test_a_tree_without_composable_kernel_says_so(aiter_main: Path, tmp_path: Path) -> None:
+    tree = AiterTree.find(aiter_main)
+    if tree.ck_root is not None:
+        pytest.skip("this checkout has the submodule")
+    with pytest.raises(SourceTreeError, match="3rdparty/composable_kernel"):
+        CkSymbols(TreeIndex(tree, tmp_path)).of(ROWWISE)
+
+
+def test_names_of_other_kernels_have_no_instance(wheel: AiterTree) -> None:
+    for name in ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x1", "_gemm_a16_w16_kernel", "ck::", ""):
+        assert instances_of(decode(name), wheel) == []
+
+
+def test_the_verb_prints_one_object_a_symbol(wheel: AiterTree) -> None:
+    result = CliRunner().invoke(
+        command, [BLOCKSCALE, "--json", "--shape", "M=32,N=1536,K=7168"], env={"KTRACE_AITER": ""}
+    )
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(rows) == 1
+    assert rows[0]["gemm_spec"] == "Default"
+    assert rows[0]["symbol"].startswith("_ZN2ck")
+
+
+@pytest.mark.parametrize("text", ["", "1,2", "1,2,3,4,5", "a,b,c", "0,1,1", "M=1,N=2", "M=1,M=2,N=3,K=4"])
+def test_what_is_no_shape_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        read_shape(text, 1)
+
+
+def test_a_shape_may_carry_a_batch() -> None:
+    assert read_shape("2,3,4,5", 1) == Shape(m=3, n=4, k=5, batch=2)
+    assert read_shape("b=2, m=3, n=4, k=5", 8) == Shape(m=3, n=4, k=5, k_batch=8, batch=2)
