@@ -48,8 +48,8 @@ def really_generated(tree: AiterTree, module: MoeModule, arch: str, folder: Path
     options += ["--issplitk"] if module.splitk else []
     script = tree.absolute(GENERATOR)
     start = (
-        "import runpy, sys, types; chip = types.ModuleType('chip_info'); arch = sys.argv[1]; chip.get_gfx = lambda: arch; "
-        "sys.modules['chip_info'] = chip; script = sys.argv[2]; sys.path.insert(0, script.rpartition('/')[0]); "
+        "import runpy, sys, types; chip = types.ModuleType('chip_info'); arch = sys.argv[1]; "
+        "chip.get_gfx = lambda: arch; sys.modules['chip_info'] = chip; script = sys.argv[2]; sys.path.insert(0, script.rpartition('/')[0]); "
         "sys.argv = sys.argv[2:]; runpy.run_path(script, run_name='__main__')"
     )
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
