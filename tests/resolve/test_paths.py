@@ -10,6 +10,7 @@ from tracer.model.capture import BoundaryCall, CaptureRecord, Launch
 from tracer.model.evidence import Evidence
 from tracer.model.report import Report
 from tracer.pipeline import build_report
+from tracer.resolve.paths import End, in_launch_order
 
 
 def outline(report: Report) -> list[tuple[str, list[str]]]:
@@ -100,3 +101,8 @@ def test_a_host_function_behind_the_boundary_is_no_end() -> None:
     (path,) = build_report(record).paths
     assert path.kernels == ()
     assert path.hops[-1].reason == "the call raised before it reached a kernel"
+
+
+def test_ends_stand_in_launch_order_though_a_frames_own_launch_follows_its_calls() -> None:
+    ends = (End(spine=(), launch=2), End(spine=()), End(spine=(), launch=0), End(spine=(), launch=1))
+    assert [end.launch for end in in_launch_order(ends)] == [0, None, 1, 2]

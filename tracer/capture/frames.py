@@ -22,6 +22,8 @@ from tracer.model.source import SourceRef
 
 #: trees whose frames give way first when there are too many: what a library's reader came for is elsewhere
 INNER_TREES = frozenset({"python", "torch", "triton", "pandas", "numpy"})
+#: files of those trees whose frames lead to kernels: they never give way
+LAUNCHERS = frozenset({"triton/runtime/jit.py", "triton/runtime/autotuner.py"})
 
 #: opcodes a frame can leave by without an exception (generators yield); named so in Python 3.11 to 3.13
 _YIELDING = dis.opmap["YIELD_VALUE"]
@@ -56,7 +58,8 @@ class FrameRecorder:
 
     Args:
         places: names files relative to their trees.
-        cap: the most frames kept; past a quarter of it frames of INNER_TREES are only counted, past it all are.
+        cap: the most frames kept; past a quarter of it frames of INNER_TREES (but for Triton's launchers) are only
+            counted, past it all are.
     """
 
     def __init__(self, places: Places, cap: int) -> None:
@@ -179,6 +182,8 @@ class FrameRecorder:
             self._active[frame] = suspended
             return self._inside
         count, inner = len(self._entries), tree is None or tree in INNER_TREES
+        if inner and code.co_name == "run" and self._places.locate(code.co_filename)[1] in LAUNCHERS:
+            inner = False
         if count >= self._cap or (inner and self._inner * 4 >= self._cap):
             self._left_out += 1
             return None

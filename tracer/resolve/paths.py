@@ -58,6 +58,18 @@ def _ends(nodes: Iterable[FrameNode], launched: frozenset[int], above: tuple[Fra
         yield from _ends(node.children, launched, spine)
 
 
+def in_launch_order(ends: Iterable[End]) -> tuple[End, ...]:
+    """Ends as the kernels would run: a frame's own launch may come after those of the frames it called before.
+
+    Ends without a launch stay where they stand among the others.
+    """
+    found = tuple(ends)
+    launches = sorted(end.launch for end in found if end.launch is not None)
+    by_launch = {end.launch: end for end in found if end.launch is not None}
+    ordered = iter(launches)
+    return tuple(end if end.launch is None else by_launch[next(ordered)] for end in found)
+
+
 def title_of(spine: tuple[FrameNode, ...], fallback: str) -> str:
     """The function that a sub-flow is about: the outermost one on the way that is no machinery."""
     for node in spine:
@@ -111,7 +123,7 @@ def split(nodes: tuple[FrameNode, ...], launched: frozenset[int]) -> tuple[tuple
         lead_in.append(node)
         if not leads_to_kernel(node):
             continue
-        ends = tuple(_ends((node,), launched))
+        ends = in_launch_order(_ends((node,), launched))
         if ends:
             flows.append(SubFlow(title=title_of(ends[0].spine, "?"), tree=tuple(lead_in), spines=ends))
             lead_in = []
