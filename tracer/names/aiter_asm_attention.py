@@ -199,7 +199,7 @@ _PA = (
     _pa(_NO_QUANT, _Q_LEN),
     Pattern(
         PA, _NS, lit("pa_decode_"), words("dtype", "bf16", "fp16"), lit("_d"), num("head_dim"), lit("_page"),
-        num("page_size"), lit("_gqa"), num("gqa"), lit("_tq"), num("q_tile"),
+        num("page_size"), lit("_gqa"), num("gqa"), opt(lit("_tq") + num("q_tile")),
     ),
     Pattern(
         PA, _NS, lit("pa_"), _BITS, lit("_"), num("tg_num"), lit("tg_g"), num("gqa"), lit("_"),

@@ -66,7 +66,15 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
                 _TILE, _PF),
     ),
     "I8gemm_": (_quantised("gemm_", {"I8": "int8"}, {"perTokenI8": "per_token"}),),
-    "f4gemm_": (_quantised("gemm_", {"f4": "fp4"}, {"per1x32Fp4": "per_1x32"}), _clustered("f4gemm_", _MX4)),
+    "f4gemm_": (
+        _quantised("gemm_", {"f4": "fp4"}, {"per1x32Fp4": "per_1x32"}),
+        _clustered("f4gemm_", _MX4),
+        Pattern(
+            FAMILY, _NAMESPACE, also("dtype_b", "f4", lambda s: "fp4"), choice("dtype_a", {"f4": "fp4"}), lit("gemm_"),
+            _OUT, lit("_"), choice("quant_type", {"per1x32Fp4": "per_1x32"}), lit("_"), _B_PRESHUFFLE,
+            also("split_k_enabled", "_KSplit", lambda s: True), _form("KSplit"), lit("_"), _TILE,
+        ),
+    ),
     "fp8gemm_": (_quantised("gemm_", {"fp8": "fp8"}, {"blockscale": "blockscale"}),),
     "f8gemm_": (
         _clustered("f8gemm_", words("dtype_a", "mxfp8") + words("dtype_b", "fp8", "fp4")),

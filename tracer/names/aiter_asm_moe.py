@@ -68,6 +68,12 @@ PATTERNS: Mapping[str, tuple[Pattern, ...]] = {
             flag("smf", "_smf"), opt(choice("atm", {"_atm_opt": 1})), lit("_"), _ACT, _TG, flag("persistent", "_ps"),
             _TG_AGAIN, lit("_"), _TILE, _PF, constants={"flat": False},
         ),
+        # August 2025: one kernel with `vs` behind the activation
+        Pattern(
+            FAMILY, *_HEAD, lit("_"), _ACT, also("vskip", "_vs", lambda s: True),
+            choice("vskip_word", {"_vs": "vs_last"}), _TG, lit("_"), _TILE,
+            constants={"multix": False, "smf": False, "flat": False},
+        ),
         # one token a block, no sorted ids: the table has subGU_m = 1 whatever the name says
         Pattern(
             FAMILY, *_HEAD, _vs(False), lit("_"), _ACT, _TG, flag("persistent", "_ps"), lit("_"),
@@ -113,7 +119,7 @@ KEYS: Mapping[str, Key] = {
     **pick("m_per_block", "n_per_block", "dtype_b", "dtype_c", "dtype", "a_bits", "quant_type", "g1u1", "activation",
            "persistent", "pf", "stage", "tg_num_per_cu"),
     "vskip": Key("The `vs` variant, which aiter picks unless AITER_ENABLE_VSKIP=0.", None, _CSV),
-    "vskip_word": Key("The word vs or novs as printed, empty where neither is.", None, _CSV),
+    "vskip_word": Key("The word vs or novs as printed (vs_last: behind the activation); else empty.", None, _CSV),
     "smf": Key("The `smf` variant, smf=1 in aiter's table.", None, _CSV),
     "multix": Key("The `multix` variant, smf=2 in aiter's table.", None, _CSV),
     "atm": Key("Atomic-accumulation variant; 1 is printed `atm_opt`.", None, _CSV),

@@ -1,14 +1,15 @@
 """aiter's ck_tile instance names: in come `a8w8_..._cktile_...` and `moe_cktile2stages_...`, out come groups as fields.
 
     a8w8_blockscale_cktile_{MxNxK}_{waves MxNxK}_{instruction MxNxK}_{scheduler}
-        _{TiledMMAPermuteNxTransposeCxPersistent}_{blocks per CU}[_aqrm]
+        _{TiledMMAPermuteNxTransposeC[xDoubleSmem]xPersistent}_{blocks per CU}[_aqrm]
     a8w8_bpreshuffle_cktile_{TransposeCxStructuredSparsityxGroupNumxM01xWaveGroupsxDoubleSmemxPadMxPadNxPadKxBlocksPerCu}
         _{MxNxK}_{waves MxNxK}_{instruction MxNxK}_{scheduler}
     moe_cktile2stages_gemm<stage>_{BLOCKxMxNxK}_{waves MxN}_{instruction MxNxK}_{blocks per CU}perCU_{quantisation}
         [_MulRoutedWeight][_HasBias][_{activation}][_SplitK]
 
 WAVE_MAP in aiter's source means the number of waves here; in the classic CK families it means MFMA tiles per wave.
-Stage 1 of MoE prints the activation (`no` where there is none), stage 2 does not. `HasBias` and `SplitK` came in 2026.
+DoubleSmem stands in `a8w8_blockscale` names of January and February 2026 only. Stage 1 of MoE prints the activation
+(`no` where there is none), stage 2 does not. `HasBias` and `SplitK` came in 2026.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ _WAVES = nums(("m_warp", "n_warp", "k_warp"))
 _INSTRUCTION = nums(("m_warp_tile", "n_warp_tile", "k_warp_tile"))
 _SCHEDULER = words("pipeline_sched", "intrawave", "interwave", "default")
 
-_BLOCKSCALE = Pattern(
-    "aiter_cktile_a8w8_blockscale",
-    lit("a8w8_blockscale_cktile_"),
-    groups(
-        _TILE,
-        _WAVES,
-        _INSTRUCTION,
-        _SCHEDULER,
-        groups(bit("tiled_mma_permute_n"), bit("transpose_c"), bit("persistent"), sep="x"),
-        num("block_per_cu"),
-    ),
-    flag("aq_row_major", "_aqrm"),
-    constants={"a_bits": 8, "b_bits": 8},
+
+def _blockscale(*flags: str) -> Pattern:
+    return Pattern(
+        "aiter_cktile_a8w8_blockscale",
+        lit("a8w8_blockscale_cktile_"),
+        groups(_TILE, _WAVES, _INSTRUCTION, _SCHEDULER, groups(*map(bit, flags), sep="x"), num("block_per_cu")),
+        flag("aq_row_major", "_aqrm"),
+        constants={"a_bits": 8, "b_bits": 8},
+    )
+
+
+_BLOCKSCALE = OneOf(
+    _blockscale("tiled_mma_permute_n", "transpose_c", "persistent"),
+    _blockscale("tiled_mma_permute_n", "transpose_c", "double_smem_buffer", "persistent"),
 )
 _BPRESHUFFLE = Pattern(
     "aiter_cktile_a8w8_bpreshuffle",

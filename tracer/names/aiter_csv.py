@@ -17,7 +17,7 @@ _MEANINGS = (
     ("auto", "Triton's a16w16 GEMM with the configuration that it chooses itself"),
     ("triton", "the Triton kernel of this op, with the configuration that it chooses itself"),
     ("native", "torch's own matrix product"),
-    ("Null", "no kernel (the row has none in this stage)"),
+    ("Null|None", "no kernel (the row has none in this stage)"),
     (r"sol[0-9]{1,9}", "a solution of aiter's skinny GEMM, by number"),
     (r"cktile_a[0-9]{1,2}w[0-9]{1,2}_bm[0-9]{1,9}", "the ck_tile MoE kernel that aiter picks for this block of M"),
     (r"swiglu_[a-z0-9]{1,16}_[a-z0-9]{1,16}_cktile", "the ck_tile MoE kernel that aiter picks for these types"),
@@ -34,7 +34,7 @@ class AiterCsv(Grammar):
     families = ("aiter_csv_token",)
     formal = frozenset(families)
     prefixes = (
-        "auto", "triton", "native", "Null", "cktile_a", "swiglu_", "grouped_gemm1_", "grouped_gemm2_",
+        "auto", "triton", "native", "Null", "None", "cktile_a", "swiglu_", "grouped_gemm1_", "grouped_gemm2_",
         *(f"sol{digit}" for digit in range(10)),
     )  # fmt: skip
     keys: ClassVar[Mapping[str, Key]] = {"token": Key("The word that stands in place of a kernel's name.")}
