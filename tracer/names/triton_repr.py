@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 from tracer.errors import NameSyntaxError
@@ -66,7 +66,7 @@ def _canonical(digits: str) -> bool:
 _value = _Values().__getitem__
 
 
-@cache
+@lru_cache(maxsize=2048)
 def _suffix(keys: tuple[str, ...]) -> re.Pattern[str]:
     """What follows the base name for one key list, a group a value.
 
@@ -80,7 +80,7 @@ def _suffix(keys: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-@cache
+@lru_cache(maxsize=2048)
 def _repeating(base: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """The key lists of a kernel that print some key twice: distinct keys -> keys as printed."""
     lists = declared_keys().get(base, ())
@@ -186,7 +186,7 @@ def _declared(name: str) -> DecodedName | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=2048)
 def _places(keys: tuple[str, ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """For each field that other families have too, the positions in `keys` that may say it, in order of preference."""
     places = ((field, tuple(keys.index(name) for name in names if name in keys)) for field, names in _DERIVED.items())
