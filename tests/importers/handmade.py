@@ -96,7 +96,7 @@ def trace(
 def read(content: bytes, block: int = 1 << 18) -> Timeline:
     """The timeline of a trace's text, handed over in blocks."""
     losses = Losses()
-    return read_kineto((content[at : at + block] for at in range(0, len(content), block)), losses)
+    return read_kineto(lambda: (content[at : at + block] for at in range(0, len(content), block)), losses)
 
 
 def joined(events: Sequence[Event], **head: Any) -> Joined:

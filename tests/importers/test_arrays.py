@@ -88,7 +88,9 @@ def test_a_text_cut_anywhere_loses_the_cut_element_at_most(
         at += 2
     assert items == elements[:whole]
     inside = text[:cut].rstrip(b", ") != text[: start + len(", ".join(map(json.dumps, elements[:whole])))].rstrip(b", ")
-    assert ("truncated: the text ends inside an event" in losses) == inside
+    # a list that ends inside the cut element may pass for the end of the array
+    kinds = ("truncated: the text ends inside an event", "events that could not be read")
+    assert any(kind in losses for kind in kinds) == inside
 
 
 def test_offsets_are_those_of_the_unpacked_text() -> None:

@@ -217,3 +217,16 @@ def test_a_cut_trace_keeps_a_prefix_of_its_kernels(own: list[dict[str, Any]], da
     cut = data.draw(st.integers(content.index(b"[") + 1, len(content)))
     whole, part = kernels(read(content)), kernels(read(content[:cut], 100))
     assert part == whole[: len(part)]
+
+
+def test_functions_too_short_to_launch_anything_are_passed_over_unless_a_launch_is_as_short() -> None:
+    frames = [frame("long.py(1): f", 0, 100), frame("short.py(1): g", 10, 0.3)]
+    ordinary = read(trace([*frames, call("cudaLaunchKernel", 20, 3, 1), kernel("k", 50, 1, 1)]))
+    assert (len(ordinary.frames), ordinary.events["python_function"]) == (1, 2)
+    quick = join(
+        read(trace([*frames, call("cudaLaunchKernel", 10.1, 0.1, 1), kernel("k", 50, 1, 1), kernel("l", 60, None)]))
+    )
+    names = quick.timeline.names.values_
+    chain = [names[quick.frames.name[index]] for index in quick.frames.chain(quick.frame[0])]
+    assert chain == ["long.py(1): f", "short.py(1): g"]
+    assert lost(quick.timeline)["kernels without a duration (counted as 0 µs)"] == 1

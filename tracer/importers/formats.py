@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tracer.errors import TraceError
@@ -59,21 +59,31 @@ def read_timeline(path: Path, losses: Losses | None = None, progress: Progress |
     if first.startswith(MAGIC):
         return read_sqlite(path, losses)
     head = first[:_HEAD_BYTES].removeprefix(_BOM)
-    everything = itertools.chain((first.removeprefix(_BOM),), blocks)
+    openings = iter((itertools.chain((first.removeprefix(_BOM),), blocks),))
+
+    def open_blocks() -> Iterator[bytes]:
+        """The text from its start: what has been begun, then read anew."""
+        yield from next(openings, None) or _without_bom(stream.blocks())
+
     if head.lstrip()[:1] in (b"{", b"["):
-        return _read_json(path, head, everything, losses)
+        return _read_json(path, head, open_blocks, losses)
     lines = head.decode(errors="replace").splitlines()[:_LINES_TRIED]
     if any(columns_of(line) for line in lines):
-        return _checked(read_rocprof_csv(everything, losses), path)
+        return _checked(read_rocprof_csv(open_blocks(), losses), path)
     raise _no_trace(path, head)
 
 
-def _read_json(path: Path, head: bytes, blocks: Iterable[bytes], losses: Losses) -> Timeline:
+def _without_bom(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    yield next(blocks, b"").removeprefix(_BOM)
+    yield from blocks
+
+
+def _read_json(path: Path, head: bytes, open_blocks: Callable[[], Iterator[bytes]], losses: Losses) -> Timeline:
     if b'"rocprofiler-sdk-tool"' in head:
-        return _checked(read_rocprof_json(blocks, losses), path)
+        return _checked(read_rocprof_json(open_blocks(), losses), path)
     if b'"schema_version"' in head and b'"traceEvents"' not in head and b'"mode"' in head:
         raise TraceError(f"{path} is a record of ktrace, no trace", hint="`ktrace render` writes its page")
-    return _checked(read_kineto(blocks, losses), path)
+    return _checked(read_kineto(open_blocks, losses), path)
 
 
 def _checked(timeline: Timeline, path: Path) -> Timeline:

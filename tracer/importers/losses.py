@@ -28,6 +28,11 @@ class Losses:
             self._details[what] = "; ".join(part for part in (place, detail) if part) or None
         self._counts[what] = self._counts.get(what, 0) + count
 
+    def clear(self) -> None:
+        """Forgets everything, for a file that is read again."""
+        self._counts.clear()
+        self._details.clear()
+
     def __len__(self) -> int:
         return len(self._counts)
 
