@@ -230,3 +230,37 @@ def test_functions_too_short_to_launch_anything_are_passed_over_unless_a_launch_
     chain = [names[quick.frames.name[index]] for index in quick.frames.chain(quick.frame[0])]
     assert chain == ["long.py(1): f", "short.py(1): g"]
     assert lost(quick.timeline)["kernels without a duration (counted as 0 µs)"] == 1
+
+
+def test_memory_follows_the_launches_not_the_size_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tracemalloc
+    from collections.abc import Iterator
+
+    from tracer.importers import spans
+    from tracer.importers.kineto import read_kineto
+    from tracer.importers.losses import Losses
+
+    monkeypatch.setattr(spans, "HELD_SPANS", 5_000)
+    monkeypatch.setattr(spans.SpanStore.__init__, "__defaults__", (5_000,))
+    size = 0
+
+    def blocks() -> Iterator[bytes]:
+        nonlocal size
+        yield b'{"traceEvents": ['
+        for n in range(400):
+            frames = [frame(f"f{m}.py({m}): g", 100.0 * n + m, 0.9) for m in range(100)]
+            text = json.dumps(frames).encode()[1:-1] + b", "
+            size += len(text)
+            yield text
+        launches = [
+            made for n in range(5) for made in (call("hipLaunchKernel", 100.5 * n, 3, n), kernel("k", 1e6, 1, n))
+        ]
+        yield json.dumps(launches).encode()[1:] + b"}"
+
+    tracemalloc.start()
+    joined = join(read_kineto(blocks, Losses()))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(joined.timeline.kernels), joined.timeline.events["python_function"]) == (5, 40_000)
+    assert len(joined.frames) <= 5
+    assert peak < size / 2

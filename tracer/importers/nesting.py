@@ -60,12 +60,12 @@ class _Sweep:
         #: the open spans: indices, and when each ends
         self._stack: list[int] = []
         self._stack_ends: list[float] = []
-        self.start: list[float] = []
-        self.end: list[float] = []
-        self.name: list[int] = []
-        self.extra: list[int] = []
-        self.parent: list[int] = []
-        self.innermost: list[int] = []
+        self.start = array("d")
+        self.end = array("d")
+        self.name = array("q")
+        self.extra = array("q")
+        self.parent = array("q")
+        self.innermost = array("q")
         self.duplicates = 0
         self.crossing = 0
         #: whether a span came after one that it encloses or that begins later; then the sweep is worthless
@@ -80,10 +80,10 @@ class _Sweep:
             return
         self._last_start = block.start[-1]
         rows = self._take(block)
-        self.start += [block.start[row] for row in rows]
-        self.end += [block.end[row] for row in rows]
-        self.name += [block.name[row] for row in rows]
-        self.extra += [block.extra[row] for row in rows]
+        self.start.extend([block.start[row] for row in rows])
+        self.end.extend([block.end[row] for row in rows])
+        self.name.extend([block.name[row] for row in rows])
+        self.extra.extend([block.extra[row] for row in rows])
 
     def _take(self, block: Block) -> list[int]:
         """Links the spans that enclose an instant; returns their rows."""
@@ -151,10 +151,10 @@ class _Sweep:
         into.name.extend(self.name)
         into.extra.extend(self.extra)
         if base:
-            self.parent = [NONE if parent == NONE else base + parent for parent in self.parent]
-            self.innermost = [NONE if index == NONE else base + index for index in self.innermost]
+            self.parent = array("q", [NONE if parent == NONE else base + parent for parent in self.parent])
+            self.innermost = array("q", [NONE if index == NONE else base + index for index in self.innermost])
         into.parent.extend(self.parent)
-        into.innermost[thread] = array("q", self.innermost)
+        into.innermost[thread] = self.innermost
         into.duplicates += self.duplicates
         into.crossing += self.crossing
 
