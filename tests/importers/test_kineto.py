@@ -241,7 +241,6 @@ def test_memory_follows_the_launches_not_the_size_of_the_file(monkeypatch: pytes
     from tracer.importers.losses import Losses
 
     monkeypatch.setattr(spans, "HELD_SPANS", 5_000)
-    monkeypatch.setattr(spans.SpanStore.__init__, "__defaults__", (5_000,))
     size = 0
 
     def blocks() -> Iterator[bytes]:

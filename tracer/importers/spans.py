@@ -49,8 +49,9 @@ class SpanStore:
         unspillable: whether nothing can be written to the temporary folder (then all stays in memory).
     """
 
-    def __init__(self, held: int = HELD_SPANS) -> None:
-        self._held_limit = held
+    def __init__(self, held: int | None = None) -> None:
+        """Args: how many spans are held in memory."""
+        self._held_limit = HELD_SPANS if held is None else held
         self._held: list[Block] = []
         self._held_count = 0
         self._file: IO[bytes] | None = None
