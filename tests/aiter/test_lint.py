@@ -125,6 +125,7 @@ def test_mains_files_lose_nothing(main_tree: AiterTree) -> None:
 
 
 END = "will use default config!"
+MOE = "'torch.bfloat16', 'torch.bfloat16', 'torch.bfloat16', 'QuantType.No'"
 LOG = f"""\
 [aiter] import [module_gemm_a8w8_blockscale] under /x
 [aiter] shape is M:128, N:1536, K:7168, not found tuned config in /tmp/a8w8_blockscale_tuned_gemm.csv, {END}
@@ -137,6 +138,9 @@ INFO 12:00 [aiter] shape is M:128, N:1536, K:7168, not found tuned config in /tm
 [aiter] shape is B:16, M:32, N:1280, K:8192 dtype is bf16, not found tuned config in CKGEMM, {END}
 [aiter] shape is M:1, N:2, K:3, not found tuned config in CKGEMM or asmGEMM, {END}
 [aiter] shape is M:3, N:4, K:5, not found tuned config in /home/me/mine.csv, {END}
+[aiter] [fused_moe] using 2stage default for (304, 64, 4096, 1536, 8, 2, 'ActivationType.Silu', {MOE}, True, False)
+[aiter] [fused_moe] using 1stage (kernelName1='_ZN1aE', kernelName2='') for \
+('gfx942', 80, 16, 4096, 1536, 8, 2, <ActivationType.Silu: 0>, {MOE}, True, False)
 shape of the world
 """
 
@@ -151,6 +155,8 @@ def test_a_log_gives_each_shape_once_with_its_op(wheel: AiterTree) -> None:
         ("batched_gemm_bf16", False, 7, 1),
         ("gemm_a4w4", False, 8, 1),
         ("gemm_a8w8", False, 9, 1),
+        ("fused_moe", False, 10, 1),
+        ("fused_moe", True, 11, 1),
     ]
     assert read[1] == LoggedLookup(
         op="gemm_a8w8_blockscale_bpreshuffle",
@@ -163,6 +169,10 @@ def test_a_log_gives_each_shape_once_with_its_op(wheel: AiterTree) -> None:
         line=4,
     )
     assert read[2].key == {"M": "1", "N": "7168", "K": "256", "q_dtype_w": "torch.int8"}
+    default, named = read[-2:]
+    assert (default.key, default.cu_num) == (named.key | {"token": "64"}, 304)
+    assert (named.key["token"], named.key["act_type"], named.key["use_g1u1"]) == ("16", "ActivationType.Silu", "1")
+    assert (named.kernel, named.cu_num, named.file) == ("_ZN1aE", 80, None)
 
 
 def test_a_file_that_no_variable_leads_to_has_no_op(wheel: AiterTree) -> None:

@@ -49,8 +49,8 @@ def really_generated(tree: AiterTree, module: MoeModule, arch: str, folder: Path
     script = tree.absolute(GENERATOR)
     start = (
         "import runpy, sys, types; chip = types.ModuleType('chip_info'); arch = sys.argv[1]; "
-        "chip.get_gfx = lambda: arch; sys.modules['chip_info'] = chip; script = sys.argv[2]; sys.path.insert(0, script.rpartition('/')[0]); "
-        "sys.argv = sys.argv[2:]; runpy.run_path(script, run_name='__main__')"
+        "chip.get_gfx = lambda: arch; sys.modules['chip_info'] = chip; script = sys.argv[2]; "
+        "sys.path.insert(0, script.rpartition('/')[0]); sys.argv = sys.argv[2:]; runpy.run_path(script, run_name='__main__')"
     )
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run([sys.executable, "-c", start, arch, str(script), *options], check=True, env=environment)

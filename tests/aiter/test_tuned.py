@@ -8,7 +8,9 @@ import pytest
 
 from tests.aiter.conftest import write_package
 from tests.aiter.test_configs import NEW_CORE, OLD_CORE
+from tracer.aiter.configs import merge, require
 from tracer.aiter.lookups import LookupRule, fp8_dtype, lookup_rule, ops
+from tracer.aiter.moe_tokens import padded_tokens
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import lookup
 from tracer.errors import SourceTreeError
@@ -183,6 +185,7 @@ def test_every_look_up_of_the_wheel_is_read_from_its_text(wheel: AiterTree) -> N
         "gemm_a8w8_bpreshuffle",
         "batched_gemm_a8w8",
         "batched_gemm_bf16",
+        "fused_moe",
     }
 
 
@@ -194,3 +197,79 @@ def test_the_fp8_type_follows_the_target(wheel: AiterTree) -> None:
     assert fp8_dtype(wheel, "gfx942") == "torch.float8_e4m3fnuz"
     assert fp8_dtype(wheel, "gfx950") == "torch.float8_e4m3fn"
     assert fp8_dtype(wheel, "gfx9999") is None
+
+
+MOE_SHAPE: dict[str, str | int] = {"token": 300, "model_dim": 6144, "inter_dim": 4096, "expert": 8, "topk": 2}
+
+
+def test_the_fused_moe_is_looked_up_by_padded_tokens(wheel: AiterTree) -> None:
+    answer = lookup(wheel, "fused_moe", MOE_SHAPE, Target(arch="gfx942", compute_units=80), {})
+    assert (answer.status, answer.padded_m) == (TunedStatus.PADDED_COARSE, 512)
+    assert answer.row is not None
+    assert answer.row.values["kernelName1"].startswith("moe_ck2stages_gemm1_")
+    assert (answer.untuned_row or "").startswith("512,6144,4096,8,2,")
+    exact = lookup(wheel, "fused_moe", {**MOE_SHAPE, "token": 512}, Target(arch="gfx942", compute_units=80), {})
+    assert (exact.status, exact.row) == (TunedStatus.EXACT, answer.row)
+
+
+def test_a_moe_of_another_gpu_type_or_size_misses_with_its_reason(wheel: AiterTree) -> None:
+    def reason(units: int = 80, **more: str | int) -> MissReason | None:
+        target = Target(arch="gfx942", compute_units=units)
+        return lookup(wheel, "fused_moe", {**MOE_SHAPE, **more}, target, {}).reason
+
+    assert reason(units=304) is MissReason.CU_NUM_DIFFERS
+    assert reason(token=4) is MissReason.M_DIFFERS
+    assert reason(expert=7) is MissReason.NO_SUCH_NK
+    assert reason(q_type="QuantType.per_1x32") is MissReason.DTYPE_DIFFERS
+
+
+@pytest.mark.parametrize("tree_name", ["wheel", "main_tree"])
+def test_moe_look_ups_give_what_pandas_gives_for_the_same_key(tree_name: str, request: pytest.FixtureRequest) -> None:
+    pandas = pytest.importorskip("pandas")
+    tree: AiterTree = request.getfixturevalue(tree_name)
+    rule = lookup_rule(tree, "fused_moe")
+    merged = merge(tree, require(tree, rule.variable), {})
+    table = pandas.DataFrame([{**row.values, "place": f"{row.file}:{row.line}"} for row in merged.rows])
+    if "gfx" in rule.keys[0]:
+        legacy = {"80": "gfx942", "304": "gfx942", "256": "gfx950"}
+        table["gfx"] = table["gfx"].replace("", None).fillna(table["cu_num"].map(legacy))
+        table = table[table["_tag"].fillna("") != "flydsl_fallback"]
+    columns = [column for column in rule.keys[0] if column not in rule.ignored]
+    first = table.drop_duplicates(subset=columns, keep="first")
+    step = max(1, len(first) // 40)
+    for record in first.iloc[::step].to_dict("records"):
+        key = {column: record[column] for column in rule.keys[0]}
+        target = Target(arch=str(record.get("gfx", "gfx942")), compute_units=int(key.pop("cu_num")))
+        key.pop("gfx", None)
+        answer = lookup(tree, "fused_moe", key, target, {})
+        tokens = padded_tokens(tree, int(key["token"]))[0]
+        if tokens != int(key["token"]):  # no call asks for a count that is not a padded one
+            continue
+        assert answer.row is not None
+        assert f"{answer.row.file}:{answer.row.line}" == record["place"]
+
+
+def test_main_takes_a_row_for_any_activation_and_says_so(main_tree: AiterTree) -> None:
+    rule = lookup_rule(main_tree, "fused_moe")
+    assert (rule.ignored, rule.first_wins) == (("act_type",), True)
+    target = Target(arch="gfx942", compute_units=80)
+    answer = lookup(main_tree, "fused_moe", {**MOE_SHAPE, "act_type": "ActivationType.Swiglu"}, target, {})
+    assert answer.row is not None
+    assert "the first row for any activation is taken" in (answer.caveat or "")
+
+
+@pytest.mark.parametrize(
+    ("tree_name", "tokens", "tried"),
+    [
+        ("wheel", 1, (16,)),
+        ("wheel", 17, (32,)),
+        ("wheel", 5000, (1024,)),
+        ("main_tree", 17, (32,)),
+        ("main_tree", 40000, (32768,)),
+        ("main_tree", 200000, (131072, 32768)),
+    ],
+)
+def test_tokens_are_padded_by_aiters_own_function(
+    tree_name: str, tokens: int, tried: tuple[int, ...], request: pytest.FixtureRequest
+) -> None:
+    assert padded_tokens(request.getfixturevalue(tree_name), tokens) == tried

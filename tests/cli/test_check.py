@@ -49,6 +49,19 @@ def test_a_lost_row_is_named_with_the_line_to_append(wheel: AiterTree, capsys: p
     assert "append '128,1536,7168' to aiter/configs/a8w8_blockscale_untuned_gemm.csv" in out
 
 
+def test_a_moe_is_asked_for_by_its_own_extents(wheel: AiterTree, capsys: pytest.CaptureFixture[str]) -> None:
+    shape = "token=300,model_dim=6144,inter_dim=4096,expert=8,topk=2"
+    code, out, _ = run(capsys, "check", "fused_moe", "--shape", shape, "--cu-num", "80", "--json")
+    (answer,) = objects(out)
+    assert code == 0
+    assert (answer["status"], answer["padded_m"]) == ("padded_coarse", 512)
+    first, _, second = answer["kernel"].partition(" + ")
+    assert first.startswith("moe_ck2stages_gemm1_")
+    assert second.startswith("moe_ck2stages_gemm2_")
+    code, out, _ = run(capsys, "check", "fused_moe", "--shape", shape, "--key", "q_type=QuantType.per_1x32")
+    assert "token=512 cu_num=80" in out
+
+
 def test_json_is_one_object_a_shape_in_order(wheel: AiterTree, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *PLAIN, "--shape", "M=100,N=1536,K=7168", "--json")
     first, second = objects(out)

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from tracer.aiter.lookups import lookup_rule, ops
+from tracer.aiter.lookups import FUSED_MOE, lookup_rule, ops
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.variables import config_variables
 from tracer.errors import SourceTreeError
@@ -26,6 +26,12 @@ _KERNEL = re.compile(r"kernel ?[nN]ame is '?([\w:]+)'?")
 _KEY = re.compile(r"\b(q_dtype_w|dtype|otype|bias|scaleAB|bpreshuffle)[:=] ?'?([\w.]+)'?")
 #: aiter's log words for key columns that its CSVs call otherwise
 _COLUMNS = {"otype": "outdtype"}
+_MOE = re.compile(r"\[fused_moe\] using \S+(?: xbf16)? (?P<config>default|\(kernelName1=.*?\)) for \((?P<key>.*)\)\s*$")
+#: the key that the MoE's line prints; the wheel's has no gfx
+_MOE_KEY = (
+    "gfx", "cu_num", "token", "model_dim", "inter_dim", "expert", "topk", "act_type", "dtype", "q_dtype_a", "q_dtype_w",
+    "q_type", "use_g1u1", "doweight_stage1",
+)  # fmt: skip
 #: ops that look into the file of another; a line that names the file is taken for the other's
 _SAME_FILE = {"gemm_a8w8_ASM": "gemm_a8w8_bpreshuffle"}
 
@@ -37,7 +43,7 @@ class LoggedLookup(msgspec.Struct, frozen=True):
         op: the op whose look-up wrote the line, or None when its file is not one that this aiter knows.
         key: M, N, K (B) and what else the line states of the key.
         hit: whether aiter found a row.
-        file: the file that the line names.
+        file: the file that the line names; None where it names none.
         padded_m: the M of the row, for a hit that says so.
         cu_num: CUs of the GPU, where the line says so.
         kernel: the kernel that the line names, for a hit.
@@ -47,7 +53,7 @@ class LoggedLookup(msgspec.Struct, frozen=True):
     op: str | None
     key: dict[str, str]
     hit: bool
-    file: str
+    file: str | None
     padded_m: int | None
     cu_num: int | None
     kernel: str | None
@@ -84,7 +90,7 @@ def read_log(tree: AiterTree, lines: Iterable[str], environment: Mapping[str, st
 def _read(line: str, number: int, stems: Mapping[str, str]) -> LoggedLookup | None:
     shape = _SHAPE.search(line)
     if shape is None:
-        return None
+        return _moe(line, number)
     rest = shape.group("rest")
     missed = _MISSED.search(rest)
     found = _FOUND.search(rest) if missed is None else None
@@ -105,6 +111,38 @@ def _read(line: str, number: int, stems: Mapping[str, str]) -> LoggedLookup | No
         kernel=kernel.group(1) if kernel else None,
         line=number,
     )
+
+
+def _moe(line: str, number: int) -> LoggedLookup | None:
+    """A line of the fused MoE, which prints the whole key: the wheel's begins with cu_num, main's with gfx."""
+    found = _MOE.search(line)
+    if found is None:
+        return None
+    values = [_plain(part) for part in found.group("key").split(", ")]
+    columns = _MOE_KEY[-len(values) :] if len(values) <= len(_MOE_KEY) else ()
+    if not columns:
+        return None
+    key = dict(zip(columns, values, strict=True))
+    cu_num = key.pop("cu_num", "")
+    key.pop("gfx", None)
+    names = re.findall(r"kernelName[12]='([^']*)'", found.group("config"))
+    return LoggedLookup(
+        op=FUSED_MOE,
+        key=key,
+        hit=found.group("config") != "default",
+        file=None,
+        padded_m=None,
+        cu_num=int(cu_num) if cu_num.isdigit() else None,
+        kernel=" + ".join(name for name in names if name) or None,
+        line=number,
+    )
+
+
+def _plain(value: str) -> str:
+    """`'torch.int8'`, `True` or `<ActivationType.Silu: 0>` as the CSV has it."""
+    value = value.strip().strip("'")
+    enum_ = re.match(r"<(\w+\.\w+):", value)
+    return enum_.group(1) if enum_ else {"True": "1", "False": "0"}.get(value, value)
 
 
 def _op(file: str, key: Mapping[str, str], rest: str, stems: Mapping[str, str]) -> str | None:

@@ -9,6 +9,8 @@ from tracer.aiter.binding import recipe
 from tracer.aiter.csvfile import key_value
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.instances import instance_table, module_file
+from tracer.aiter.lookups import FUSED_MOE
+from tracer.aiter.moe_names import has_instance
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import Target
 from tracer.model.source import MissReason, TunedLookup, TunedStatus
@@ -23,6 +25,9 @@ def compiled_in(tree: AiterTree, op: str, found: TunedLookup, target: Target) ->
     row = found.row
     if row is None or target.arch is None:
         return found
+    if op == FUSED_MOE:
+        names = [row.values.get(column, "").strip() for column in ("kernelName1", "kernelName2")]
+        return found if all(_moe_kernel(tree, name, target.arch) for name in names) else _not_there(found)
     name, libtype = row.values.get("kernelName", ""), row.values.get("libtype") or None
     if name.startswith("_ZN5aiter"):
         there = name in asm_kernels(tree, target.arch)
@@ -39,8 +44,17 @@ def compiled_in(tree: AiterTree, op: str, found: TunedLookup, target: Target) ->
         there = not tables or any(table.named(name) or number in table.by_id for table in tables)
     else:
         return found
-    if there:
-        return found
+    return found if there else _not_there(found)
+
+
+def _moe_kernel(tree: AiterTree, name: str, arch: str) -> bool:
+    """Whether a MoE kernel is there, as far as that can be told."""
+    if name.startswith("_ZN5aiter"):
+        return name in asm_kernels(tree, arch)
+    return has_instance(tree, name, arch) is not False
+
+
+def _not_there(found: TunedLookup) -> TunedLookup:
     return msgspec.structs.replace(
         found, status=TunedStatus.MISS, reason=MissReason.NOT_COMPILED_IN, padded_m=None, recorded_us=None
     )

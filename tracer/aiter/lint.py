@@ -18,7 +18,9 @@ from tracer.aiter.configs import LossReason, LostRow, MergedConfig, merge
 from tracer.aiter.csvfile import KeyValue, key_value, microseconds, read_csv
 from tracer.aiter.families import CK_FAMILIES, CkFamily
 from tracer.aiter.instances import InstanceTable, instance_table, module_file
-from tracer.aiter.lookups import lookup_rule, ops
+from tracer.aiter.lookups import LookupRule, lookup_rule, ops
+from tracer.aiter.moe_generated import GENERATOR
+from tracer.aiter.moe_names import has_instance
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.variables import ConfigVariable, config_variables
 from tracer.errors import SourceTreeError
@@ -106,7 +108,7 @@ class LintResult(msgspec.Struct, frozen=True):
     Attributes:
         findings: in the order of variables, files and lines.
         rows: rows looked at.
-        unchecked: names of kernels whose existence can't be told here (FlyDSL, MoE, opus), by how many rows name them.
+        unchecked: names of kernels whose existence can't be told here (FlyDSL, opus), by how many rows name them.
     """
 
     findings: tuple[Finding, ...]
@@ -189,13 +191,17 @@ def _of_merge(tree: AiterTree, merged: MergedConfig) -> Iterator[Finding]:
     for lost in sorted(merged.lost, key=lambda entry: (entry.row.file, entry.row.line)):
         yield _finding(merged, _LOSSES[lost.reason], lost.row, _loss_sentence(merged, lost), lost.kept)
     key = _key(tree, merged)
+    rule = _rule(tree, merged)
+    first_wins = rule is not None and rule.first_wins
     first: dict[tuple[KeyValue, ...], CsvRow] = {}
     for row in merged.rows if key else ():
         values = tuple(key_value(merged.value(row, column)) for column in key)
         seen = first.setdefault(values, row)
         if seen is not row and seen.values != row.values:
             same = ", ".join(f"{c}={merged.value(row, c)}" for c in key)
-            yield _finding(merged, FindingKind.DUPLICATE_KEY, row, f"another row has the same key ({same})", seen)
+            message = f"another row has the same key ({same})" + ("; the first counts" if first_wins else "")
+            severity = Severity.WARNING if first_wins else None
+            yield _finding(merged, FindingKind.DUPLICATE_KEY, row, message, seen, severity)
 
 
 def _loss_sentence(merged: MergedConfig, lost: LostRow) -> str:
@@ -212,15 +218,21 @@ def _loss_sentence(merged: MergedConfig, lost: LostRow) -> str:
 
 def _key(tree: AiterTree, merged: MergedConfig) -> tuple[str, ...]:
     """The columns of the look-up that reads this config; () where none is known."""
+    rule = _rule(tree, merged)
+    fitting = [key for key in rule.keys if all(column in merged.columns for column in key)] if rule else []
+    return fitting[0] if fitting else ()
+
+
+def _rule(tree: AiterTree, merged: MergedConfig) -> LookupRule | None:
+    """The look-up that reads this config."""
     for op in ops():
         try:
             rule = lookup_rule(tree, op)
         except SourceTreeError:
             continue
         if rule.variable == merged.variable.name:
-            fitting = [key for key in rule.keys if all(column in merged.columns for column in key)]
-            return fitting[0] if fitting else ()
-    return ()
+            return rule
+    return None
 
 
 def _of_rows(tree: AiterTree, merged: MergedConfig, checked: _Checked) -> Iterator[Finding]:
@@ -285,7 +297,12 @@ def _of_kernel(
         elif column == "kernelName" and readers and libtype in (None, "", "ck", "cktile"):
             yield from _of_instance(tree, merged, row, readers, arch or "gfx942")
         else:
-            checked.unchecked += 1
+            known = has_instance(tree, name, arch or "gfx942")
+            checked.unchecked += known is None
+            if known is False:
+                yield _finding(
+                    merged, FindingKind.UNKNOWN_INSTANCE, row, f"{GENERATOR} writes no instance {name} for {arch}"
+                )
 
 
 def _of_assembly(

@@ -29,7 +29,10 @@ ENTRIES: dict[str, tuple[str, str]] = {
     "batched_gemm_a8w8": ("aiter/ops/batched_gemm_op_a8w8.py", "batched_gemm_a8w8_CK"),
     "batched_gemm_bf16": ("aiter/ops/batched_gemm_op_bf16.py", "batched_gemm_bf16_CK"),
     "gemm_a16w16": ("aiter/tuned_gemm.py", "gemm_a16w16"),
+    "fused_moe": ("aiter/fused_moe.py", "fused_moe_"),
 }
+#: the op whose rows are told apart by tokens, experts and both widths in place of M, N and K
+FUSED_MOE = "fused_moe"
 _VARIABLE = re.compile(r"\b(AITER_CONFIG_\w+)_FILE\b")
 
 
@@ -44,6 +47,8 @@ class LookupRule(msgspec.Struct, frozen=True):
         keys: the index columns that the function builds its table with, first choice first (main takes the one
             with `gfx` where the table has that column).
         levels: padding levels that are tried, in order (None: M as it is).
+        ignored: key columns that in effect are not compared.
+        first_wins: of rows with one key the first counts (else aiter's look-up raises).
     """
 
     op: str
@@ -53,6 +58,8 @@ class LookupRule(msgspec.Struct, frozen=True):
     variable: str
     keys: tuple[tuple[str, ...], ...]
     levels: tuple[int | None, ...]
+    ignored: tuple[str, ...] = ()
+    first_wins: bool = False
 
 
 def ops() -> tuple[str, ...]:
@@ -91,7 +98,17 @@ def _rule(source: str, path: Path, op: str, file: str, entry: str) -> LookupRule
             (v for node in (call, function, *helpers) for v in _VARIABLE.findall(ast.unparse(node)) if v), None
         )
         if variable is not None:
-            return LookupRule(op, file, function.lineno, name, variable, keys, _levels(function))
+            return LookupRule(
+                op,
+                file,
+                function.lineno,
+                name,
+                variable,
+                keys,
+                _levels(function),
+                tuple(dict.fromkeys(c for node in (function, *helpers) for c in _ignored(node, keys[0]))),
+                any("duplicated(" in ast.unparse(node) for node in (function, *helpers)),
+            )
     raise SourceTreeError(
         f"{file}: {entry} consults no tuned config in a way that ktrace knows",
         expected="a call of a function that builds a table with set_index([...])",
@@ -108,11 +125,25 @@ def _called(call: ast.Call) -> str:
 
 
 def _index_columns(function: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
+    named = {ast.unparse(node.targets[0]): node.value for node in ast.walk(function) if isinstance(node, ast.Assign)}
     for call in _calls(function):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "set_index" and call.args:
-            columns = call.args[0]
+            columns = named.get(ast.unparse(call.args[0]), call.args[0])
             if isinstance(columns, ast.List) and all(isinstance(item, ast.Constant) for item in columns.elts):
                 yield tuple(str(item.value) for item in columns.elts if isinstance(item, ast.Constant))
+
+
+def _ignored(function: ast.FunctionDef, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """`act_type`, where the key holds the enum itself: it never equals the CSV's text, and any row then fits."""
+    for node in ast.walk(function):
+        if (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == "keys"
+            and isinstance(node.value, ast.Tuple)
+        ):
+            written = dict(zip(columns, map(ast.unparse, node.value.elts), strict=False))
+            return ("act_type",) if written.get("act_type") == "activation" else ()
+    return ()
 
 
 def _levels(function: ast.FunctionDef) -> tuple[int | None, ...]:
@@ -149,6 +180,16 @@ def defaults(tree: AiterTree, op: str, arch: str | None) -> dict[str, str]:
         return {"q_dtype_w": dtype} if dtype else {}
     if op in ("gemm_a8w8", "gemm_a8w8_ASM"):
         return {"q_dtype_w": "torch.int8"}
+    if op == FUSED_MOE:
+        return {
+            "act_type": "ActivationType.Silu",
+            "dtype": "torch.bfloat16",
+            "q_dtype_a": "torch.bfloat16",
+            "q_dtype_w": "torch.bfloat16",
+            "q_type": "QuantType.No",
+            "use_g1u1": "1",
+            "doweight_stage1": "0",
+        }
     if op == "gemm_a16w16":
         return {
             "bias": "False",

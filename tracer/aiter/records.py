@@ -129,6 +129,8 @@ def plain_method(value: Any, name: str) -> Any:
     """A method of a plain value that can do no harm. Raises AttributeError for any other."""
     if type(value) in (str, dict, list, tuple, set, frozenset) and name in _METHODS:
         return getattr(value, name)
+    if type(value) is int and name == "bit_length":
+        return value.bit_length
     if isinstance(value, Opaque):
         return Opaque(f"{value.what}.{name}")
     raise AttributeError(f"{type(value).__name__} has no {name} here")

@@ -12,7 +12,8 @@ import msgspec
 
 from tracer.aiter.configs import LossReason, MergedConfig, merge, require
 from tracer.aiter.csvfile import KeyValue, key_value, microseconds, read_csv
-from tracer.aiter.lookups import LookupRule, defaults, lookup_rule
+from tracer.aiter.lookups import FUSED_MOE, LookupRule, defaults, lookup_rule
+from tracer.aiter.moe_tokens import legacy_arch, padded_tokens
 from tracer.aiter.padding import get_padded_m
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
@@ -21,7 +22,7 @@ from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 
 NEAREST = 5
 _STATUS = {None: TunedStatus.EXACT, 0: TunedStatus.PADDED_FINE, 1: TunedStatus.PADDED_COARSE}
-_SHAPE = ("B", "M", "N", "K")
+_SHAPE = ("B", "M", "N", "K", "token", "model_dim", "inter_dim", "expert", "topk")
 _GPU = ("gfx", "cu_num")
 
 
@@ -45,8 +46,8 @@ def lookup(
     Args:
         tree: the aiter.
         op: one of `tracer.aiter.lookups.ops()`.
-        given: key columns and their values: M, N, K (B), and what else the op's key needs (`q_dtype_w`, ...); columns
-            that are not given take the op's defaults.
+        given: key columns and their values: M, N, K (B) or token, model_dim, inter_dim, expert, topk, and what else
+            the op's key needs (`q_dtype_w`, ...); columns that are not given take the op's defaults.
         target: architecture and CU count.
         environment: the environment variables that aiter would see.
 
@@ -57,7 +58,52 @@ def lookup(
     rule = lookup_rule(tree, op)
     merged = merge(tree, require(tree, rule.variable), environment)
     key = {**defaults(tree, op, target.arch), **_gpu(target), **{k: str(v) for k, v in given.items()}}
-    return look_up(tree, merged, steps_of(rule, merged, key), key)
+    if op == FUSED_MOE:
+        merged = _as_looked_up(tree, merged)
+        steps = _moe_steps(tree, rule, merged, key)
+    else:
+        steps = steps_of(rule, merged, key)
+    answer = look_up(tree, merged, steps, key, first_wins=rule.first_wins)
+    if op != FUSED_MOE or not steps.tried:
+        return answer
+    padded = {**key, "token": str(steps.tried[0][1])}  # aiter writes the padded count into its list of what to tune
+    caveat = answer.caveat or _any_activation(rule, answer, key)
+    return msgspec.structs.replace(answer, untuned_row=untuned_row(tree, merged, padded), caveat=caveat)
+
+
+def _any_activation(rule: LookupRule, answer: TunedLookup, key: Mapping[str, str]) -> str | None:
+    """Says that a row for another activation was taken, where this aiter compares none."""
+    if answer.row is None or not rule.ignored or answer.row.values.get("act_type") == key.get("act_type"):
+        return None
+    return (
+        f"the row is for {answer.row.values.get('act_type')}: {rule.file} looks activations up by the enum, "
+        "which no text of a CSV equals, so that the first row for any activation is taken"
+    )
+
+
+def _as_looked_up(tree: AiterTree, merged: MergedConfig) -> MergedConfig:
+    """The MoE's table as `get_2stage_cfgs` reads it: rows without an architecture get one, fallback rows go."""
+    known = legacy_arch(tree)
+    if not known:
+        return merged
+    filled = dict(merged.filled)
+    for row in merged.rows:
+        number = key_value(merged.value(row, "cu_num"))
+        if merged.value(row, "gfx") in ("", "0", "nan", "None") and isinstance(number, int) and number in known:
+            filled[(row.file, row.line)] = {**filled.get((row.file, row.line), {}), "gfx": known[number]}
+    rows = tuple(row for row in merged.rows if row.values.get("_tag") != "flydsl_fallback")
+    columns = tuple(dict.fromkeys((*merged.columns, "gfx")))
+    return msgspec.structs.replace(merged, rows=rows, filled=filled, columns=columns)
+
+
+def _moe_steps(tree: AiterTree, rule: LookupRule, merged: MergedConfig, key: Mapping[str, str]) -> Steps:
+    """The keys that the fused MoE tries: tokens are padded, and some columns are not compared."""
+    columns = tuple(column for column in rule.keys[0] if column not in rule.ignored)
+    tokens, tried = int(key["token"]), []
+    for padded in padded_tokens(tree, tokens):
+        values = tuple(padded if column == "token" else key_value(key[column]) for column in columns)
+        tried.append((TunedStatus.EXACT if padded == tokens else TunedStatus.PADDED_COARSE, padded, values))
+    return Steps(columns, tuple(tried))
 
 
 def _gpu(target: Target) -> dict[str, str]:
@@ -78,7 +124,9 @@ def steps_of(rule: LookupRule, merged: MergedConfig, key: Mapping[str, str]) -> 
     return Steps(columns, tuple(tried))
 
 
-def look_up(tree: AiterTree, merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> TunedLookup:
+def look_up(
+    tree: AiterTree, merged: MergedConfig, steps: Steps, key: Mapping[str, str], *, first_wins: bool = False
+) -> TunedLookup:
     """Walks the steps over a merged table, and says why when none of them hits."""
     answer = TunedLookup(
         status=TunedStatus.MISS,
@@ -87,7 +135,7 @@ def look_up(tree: AiterTree, merged: MergedConfig, steps: Steps, key: Mapping[st
         environment=merged.environment,
         untuned_row=untuned_row(tree, merged, key),
         untuned_file=merged.variable.untuned if tree.absolute(merged.variable.untuned).is_file() else None,
-        caveat=merged.failure or _repeated(merged, steps.columns),
+        caveat=merged.failure or (None if first_wins else _repeated(merged, steps.columns)),
         nearest=_nearest(merged, steps, key),
     )
     index = {_values(merged, row, steps.columns): row for row in reversed(merged.rows)}
@@ -123,6 +171,11 @@ def _place(row: CsvRow) -> str:
     return f"{row.file}:{row.line}"
 
 
+def _axis(columns: Sequence[str]) -> str:
+    """The column that is padded."""
+    return "token" if "token" in columns else "M"
+
+
 def _values(merged: MergedConfig, row: CsvRow, columns: Sequence[str]) -> tuple[KeyValue, ...]:
     return tuple(key_value(merged.value(row, column)) for column in columns)
 
@@ -135,13 +188,14 @@ def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
         return MissReason.FILE_EMPTY
     wanted = dict(zip(steps.columns, steps.tried[0][2], strict=True))
     reachable = {padded for _, padded, _ in steps.tried}
-    shape = [column for column in steps.columns if column in _SHAPE and column != "M"]
+    axis = _axis(steps.columns)
+    shape = [column for column in steps.columns if column in _SHAPE and column != axis]
     same = [row for row in merged.rows if all(key_value(merged.value(row, c)) == wanted[c] for c in shape)]
     if not same:
         return MissReason.NO_SUCH_NK
-    near = [row for row in same if key_value(merged.value(row, "M")) in reachable]
+    near = [row for row in same if key_value(merged.value(row, axis)) in reachable]
     others = [column for column in steps.columns if column not in (*_SHAPE, *_GPU)]
-    differences = [{c for c in steps.columns if c != "M" and key_value(merged.value(r, c)) != wanted[c]} for r in near]
+    differences = [{c for c in steps.columns if c != axis and key_value(merged.value(r, c)) != wanted[c]} for r in near]
     if not differences:
         return MissReason.M_DIFFERS
     fewest = min(differences, key=lambda d: ("gfx" in d, "cu_num" in d, len(d)))
@@ -153,13 +207,14 @@ def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
 def _nearest(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> tuple[CsvRow, ...]:
     """Rows of the same N and K (and B), for the same GPU first, then by distance in M."""
     wanted = {c: key_value(key[c]) for c in steps.columns}
-    shape = [column for column in steps.columns if column in _SHAPE and column != "M"]
-    m = int(key["M"])
+    axis = _axis(steps.columns)
+    shape = [column for column in steps.columns if column in _SHAPE and column != axis]
+    m = int(key[axis])
     found = []
     for row in merged.rows:
         if all(key_value(merged.value(row, c)) == wanted[c] for c in shape):
             other = [c for c in steps.columns if c not in _SHAPE and key_value(merged.value(row, c)) != wanted[c]]
-            distance = abs(float(merged.value(row, "M") or "inf") - m)
+            distance = abs(float(merged.value(row, axis) or "inf") - m)
             found.append((bool(set(other) & set(_GPU)), bool(other), distance, row.file, row.line, row))
     return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])[:NEAREST])
 

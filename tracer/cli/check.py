@@ -13,7 +13,7 @@ import msgspec
 from tracer.aiter.aiter_log import LoggedLookup, read_log
 from tracer.aiter.compiled import compiled_in
 from tracer.aiter.lint import ARCH_OF_CU_NUM, Finding, LintResult, Severity, lint
-from tracer.aiter.lookups import lookup_rule, ops
+from tracer.aiter.lookups import FUSED_MOE, lookup_rule, ops
 from tracer.aiter.tree import AiterTree, default_environment
 from tracer.aiter.tuned import lookup
 from tracer.capture.targets import target_facts
@@ -28,6 +28,13 @@ from tracer.ops.shapes import read_shapes
 _KNOWN = f"one of {', '.join(ops())}"
 _BATCH = Dim("B", "batch")
 _MNK = (Dim("M", "rows of the activations"), Dim("N", "rows of the weight"), Dim("K", "columns of both"))
+_MOE = (
+    Dim("token", "tokens"),
+    Dim("model_dim", "columns of the hidden states"),
+    Dim("inter_dim", "columns of an expert's inner state"),
+    Dim("expert", "experts"),
+    Dim("topk", "experts a token"),
+)
 
 
 class _ShapeOnly(Op):
@@ -140,7 +147,7 @@ def _keys(op: str, shapes: Iterable[str], keys: Iterable[str]) -> list[dict[str,
         if not sign or not column:
             raise UsageError(f"--key {text!r} is no COLUMN=VALUE", expected="for example q_dtype_w=torch.int8")
         more[column.strip()] = value.strip()
-    dims = (_BATCH, *_MNK) if op.startswith("batched_") else _MNK
+    dims = _MOE if op == FUSED_MOE else (_BATCH, *_MNK) if op.startswith("batched_") else _MNK
     return [{**{k: str(v) for k, v in shape.items()}, **more} for shape in read_shapes(_ShapeOnly(op, dims), shapes)]
 
 
@@ -193,6 +200,13 @@ def _of_log(tree: AiterTree, entry: LoggedLookup, target: Target) -> dict[str, A
     return {**answer, "log": said, "disagrees": entry.hit is (answer["status"] == TunedStatus.MISS)}
 
 
+def _kernel(row: CsvRow | None) -> str | None:
+    """What a row says is run: one kernel, or those of both stages of a MoE."""
+    columns = ("kernelName", "kernelName1", "kernelName2") if row is not None else ()
+    names = [row.values.get(column, "").strip() for column in columns] if row is not None else []
+    return " + ".join(name for name in names if name) or None
+
+
 def _row(row: CsvRow | None) -> dict[str, Any] | None:
     return None if row is None else {"file": row.file, "line": row.line, "row": row.values}
 
@@ -207,7 +221,7 @@ def as_json(tree: AiterTree, op: str, key: Mapping[str, str], target: Target, fo
         "status": found.status,
         "reason": found.reason,
         "padded_m": found.padded_m,
-        "kernel": found.row.values.get("kernelName") if found.row else None,
+        "kernel": _kernel(found.row),
         "recorded_us": found.recorded_us,
         "row": _row(found.row),
         "lost_row": _row(found.lost_row),
@@ -226,6 +240,10 @@ def _place(entry: dict[str, Any] | None) -> str:
     return f"{entry['file']}:{entry['line']}" if entry else ""
 
 
+def _axis(near: dict[str, Any]) -> str:
+    return next(f"{axis}={near['row'][axis]}" for axis in ("M", "token") if axis in near["row"])
+
+
 def _text(answer: dict[str, Any]) -> str:
     shape = ",".join(f"{axis}={value}" for axis, value in answer["key"].items() if axis not in ("cu_num", "gfx"))
     reason = f" ({answer['reason']})" if answer["reason"] else ""
@@ -234,7 +252,10 @@ def _text(answer: dict[str, Any]) -> str:
     if "log" in answer:
         said = answer["log"]
         rows.append(
-            ("log", f"{'hit' if said['hit'] else 'miss'}, line {said['line']}, {said['count']} times, {said['file']}")
+            (
+                "log",
+                f"{'hit' if said['hit'] else 'miss'}, line {said['line']}, {said['count']} times, {said['file'] or ''}",
+            )
         )
         if answer["disagrees"]:
             rows.append(("disagrees", "the files at hand say otherwise: another version, GPU, or a stale build"))
@@ -245,7 +266,7 @@ def _text(answer: dict[str, Any]) -> str:
         kept = answer["kept_row"]
         rows.append(("lost row", f"{_place(answer['lost_row'])}, for which aiter's merge kept {_place(kept)}"))
     if answer["status"] == TunedStatus.MISS and answer.get("nearest"):
-        near = [f"M={n['row'].get('M')} cu_num={n['row'].get('cu_num')} {_place(n)}" for n in answer["nearest"]]
+        near = [f"{_axis(n)} cu_num={n['row'].get('cu_num')} {_place(n)}" for n in answer["nearest"]]
         rows += [("nearest" if i == 0 else "", text) for i, text in enumerate(near)]
     if answer["status"] == TunedStatus.MISS and answer.get("untuned_row"):
         rows.append(("to tune", f"append {answer['untuned_row']!r} to {answer['untuned_file']}"))
