@@ -102,7 +102,7 @@ def test_the_launch_follows_from_tile_and_shape(wheel: AiterTree) -> None:
     assert parameters["grid"] == [8 * 24, 1, 1]  # 128 / 16 by 1536 / 64 tiles
     assert parameters["lds_bytes"] == 16 * 256 + 64 * 256  # fp8 tiles of A and B; the shuffle buffer is smaller
     assert parameters["gemm_specialization"] == "Default"
-    padded = blockscale(wheel, 100, 1537, 7168).parameters
+    padded = blockscale(wheel, 100, 1544, 7168).parameters
     assert padded["gemm_specialization"] == "MNKPadding"
     assert padded["grid"] == [7 * 13, 1, 1]
 
@@ -200,6 +200,13 @@ def test_every_family_of_the_wheel_resolves_to_an_instance_that_its_table_has(
     assert answer.hops[-1].layer is Layer.KERNEL
     assert answer.parameters["grid"][0] >= 1
     check_lines(wheel, answer)
+
+
+@pytest.mark.parametrize(("exponent", "parts"), [(0, 1), (2, 4)])
+def test_a_split_that_is_passed_as_an_exponent_is_counted_as_parts(wheel: AiterTree, exponent: int, parts: int) -> None:
+    call = gemm("gemm_a4w4_blockscale", 128, 1536, 7168, scalar("splitK", exponent), dtype="uint8")
+    parameters = chosen(wheel, call, MI355X).parameters
+    assert (parameters["k_batch"], parameters["grid"][2]) == (parts, parts)
 
 
 @pytest.mark.parametrize(

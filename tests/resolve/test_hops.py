@@ -7,7 +7,7 @@ import msgspec
 from tests import handmade
 from tracer.model.evidence import Evidence
 from tracer.model.report import Report
-from tracer.model.source import SourceRef
+from tracer.model.source import Hop, Layer, SourceRef
 from tracer.pipeline import build_report
 
 
@@ -67,3 +67,14 @@ def test_open_candidates_are_listed_on_an_unresolved_hop() -> None:
     open_choice = msgspec.structs.replace(record.dispatches[0], instance=None, hops=(), candidates=("a", "b"))
     hops = build_report(msgspec.structs.replace(record, dispatches=(open_choice,), launches=())).paths[0].hops
     assert (hops[-1].evidence, hops[-1].candidates) == (Evidence.UNRESOLVED, ("a", "b"))
+
+
+def test_a_choice_that_ends_before_a_kernel_ends_with_its_own_reason() -> None:
+    record = handmade.blockscale()
+    why = "module_gemm_a8w8_blockscale does not build: tuned.csv:2: kernelId 99 is not in common.py"
+    stop = Hop(layer=Layer.DISPATCH, name="?", evidence=Evidence.UNRESOLVED, reason=why)
+    dispatch = msgspec.structs.replace(record.dispatches[0], instance=None, hops=(stop,), parameters={})
+    launch = msgspec.structs.replace(record.launches[0], instance=None, evidence=Evidence.UNRESOLVED, reason=why)
+    report = build_report(msgspec.structs.replace(record, dispatches=(dispatch,), launches=(launch,)))
+    last = report.paths[0].hops[-1]
+    assert (last.layer, last.name, last.evidence, last.reason) == (Layer.KERNEL, "?", Evidence.UNRESOLVED, why)

@@ -6,6 +6,7 @@ generator would bake on the target from the merged CSVs. Both are read from the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
 from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
 from tracer.aiter.ck_refusal import refusal, refusal_hop
+from tracer.aiter.compiled import compiled_in
 from tracer.aiter.configs import MergedConfig, merge, require
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Refused, Undecided
@@ -71,7 +73,11 @@ def resolve_ck(
     except Refused as stop:
         reason = f"{module.binding.function[0]}:{stop.line} refuses the call: {stop.text}"
     chosen = walk.chosen[-1] if walk.chosen else None
-    problem = _problem(family, values, chosen[1] if chosen else ())
+    failures = module.baked.failures if module.baked is not None else ()
+    if failures:  # the generator raises, so there is no module to call
+        row, why = failures[0]
+        reason, chosen = f"{family.module} does not build: {row.file}:{row.line}: {why}", None
+    problem = _problem(family, values, _splits(tree, module, chosen[1] if chosen else ()))
     tuned = _tuned(tree, module, walk, problem, target, environment)
     instance = _instance(module, walk, chosen[0]) if chosen else None
     hops = [*binding_hops(tree, module.binding), *([tuned_hop(tree, tuned)] if tuned else [])]
@@ -82,7 +88,7 @@ def resolve_ck(
         tuned=tuned,
         hops=tuple(hops),
         assumption=_assumption(module, target),
-        candidates=() if chosen else _candidates(walk, module.table),
+        candidates=() if chosen or failures else _candidates(walk, module.table),
     )
     if chosen is None:
         return answer
@@ -117,12 +123,20 @@ def _instance(module: _Module, walk: Walk, chosen: InstanceRef) -> Instance | No
     return default or module.table.named(chosen.name)
 
 
-def _problem(family: CkFamily, values: Mapping[str, Any], passed: tuple[Any, ...]) -> Problem | None:
+def _splits(tree: AiterTree, module: _Module, passed: tuple[Any, ...]) -> int:
+    """How many parts K is split into: where the chosen function takes that, it is the last argument."""
+    last = passed[-1] if passed else None
+    if not isinstance(last, int) or isinstance(last, bool):
+        return 1
+    script = text.read(tree.absolute(module.how.generators[0])) if module.how.generators else ""
+    # a function with `int splitK` is given the exponent, and raises 2 to it; one with `int KBatch` the number
+    return 2**last if re.search(r"\bint splitK\b", script) else last
+
+
+def _problem(family: CkFamily, values: Mapping[str, Any], splits: int) -> Problem | None:
     a, b = values.get(family.a), values.get(family.b)
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or len(a.info.shape) < 2 or len(b.info.shape) < 2:
         return None
-    # where the function takes a K split, its last argument is the number of splits
-    splits = passed[-1] if passed and isinstance(passed[-1], int) and not isinstance(passed[-1], bool) else 1
     return Problem(
         m=a.info.shape[-2],
         n=b.info.shape[-2],
@@ -165,7 +179,9 @@ def _tuned(
     answer = look_up(tree, module.merged, Steps(columns, tuple(tried)), key)
     hit = next((e for e in walk.events if e.kind == "lookup" and e.outcome), None)
     entry = module.baked.entries.get(hit.key) if hit is not None else None
-    if entry is not None and answer.row is not entry.row:  # of rows with one key the generator keeps the last
+    if entry is None:  # Python's look-up may hit a row that the generator can make no instance of
+        return compiled_in(tree, module.family.op, answer, target)
+    if answer.row is not entry.row:  # of rows with one key the generator keeps the last
         answer = msgspec.structs.replace(answer, row=entry.row)
     return answer
 
@@ -220,9 +236,7 @@ def _with_kernel(
         refused = refusal(tree, places, instance.values, problem)
         if refused is not None:  # the C++ chooses it, and raises before it launches anything
             stop = refusal_hop(tree, refused, chosen.name)
-            return msgspec.structs.replace(
-                answer, instance=None, candidates=(chosen.name,), hops=(*answer.hops, stop)
-            )
+            return msgspec.structs.replace(answer, instance=None, candidates=(chosen.name,), hops=(*answer.hops, stop))
         parameters = launch_parameters(tree, places, instance.values, problem)
         specialisation = _specialisation(tree, module.how.generators[0], instance, problem)
         if specialisation is not None:

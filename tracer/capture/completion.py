@@ -54,6 +54,8 @@ def _dispatches(record: CaptureRecord, tree: AiterTree) -> tuple[dict[int, Dispa
             continue
         if dispatch is not None:
             found[call.id] = dispatch
+            if (stop := _stop(dispatch)) is not None and " refuses the call: " in stop:
+                warnings.append(stop)
     return found, warnings
 
 
@@ -75,8 +77,16 @@ def _with_choice(launch: Launch, dispatches: Mapping[int, Dispatch]) -> Launch:
         block=_extents(known.get("block")),
         resources=Resources(lds_bytes=known.get("lds_bytes")),
         evidence=Evidence.RESOLVED if chosen else Evidence.UNRESOLVED,
-        reason=dispatch.assumption if chosen else _open_choice(dispatch.candidates),
+        reason=dispatch.assumption if chosen else _stop(dispatch) or _open_choice(dispatch.candidates),
     )
+
+
+def _stop(dispatch: Dispatch) -> str | None:
+    """Why a dispatch ends before a kernel."""
+    if dispatch.instance is not None:
+        return None
+    stops = (hop.reason for hop in reversed(dispatch.hops) if hop.evidence is Evidence.UNRESOLVED and hop.reason)
+    return next(stops, None)
 
 
 def _open_choice(candidates: tuple[str, ...]) -> str:

@@ -122,8 +122,12 @@ def _cpu_op_hops(record: CaptureRecord, innermost: int) -> list[Hop]:
 
 def _unresolved_kernel(boundary: BoundaryCall | None, dispatch: Dispatch | None) -> Hop:
     candidates = dispatch.candidates if dispatch else ()
+    unresolved = (hop for hop in dispatch.hops if hop.evidence is Evidence.UNRESOLVED) if dispatch else ()
+    stops = [hop.reason for hop in unresolved if hop.reason]
     if dispatch is not None and candidates:
         reason = "the choice among the candidates depends on what cannot be known here"
+    elif stops:
+        reason = stops[-1]
     elif boundary is not None:
         reason = f"no dispatch rule is known for {boundary.module}.{boundary.function}"
     else:
