@@ -7,7 +7,7 @@ import pytest
 
 from tests import handmade
 from tracer.analyse.coverage import uncovered_k
-from tracer.model.capture import CaptureRecord
+from tracer.model.capture import CaptureRecord, Resources
 from tracer.model.evidence import Evidence
 from tracer.model.roofline import Implication
 from tracer.pipeline import build_report
@@ -51,6 +51,17 @@ def test_stated_lds_is_taken_as_stated() -> None:
     assert (found["lds_bytes"].value, found["lds_bytes"].evidence) == (16384, Evidence.STATED)
     assert found["blocks_per_cu"].evidence is Evidence.RESOLVED
     assert found["blocks_per_cu"].value == 4
+
+
+def test_lds_that_a_rule_of_source_gave_is_resolved_and_cites_the_rule() -> None:
+    record = handmade.blockscale()
+    place = "3rdparty/composable_kernel/include/ck/gridwise_ab_scale.hpp:986"
+    launch = msgspec.structs.replace(record.launches[0], resources=Resources(lds_bytes=20480))
+    parameters = {**record.dispatches[0].parameters, "sources": {"lds_bytes": place}}
+    dispatch = msgspec.structs.replace(record.dispatches[0], parameters=parameters)
+    found = of(msgspec.structs.replace(record, launches=(launch,), dispatches=(dispatch,)))["lds_bytes"]
+    assert (found.value, found.evidence, found.source) == (20480, Evidence.RESOLVED, place)
+    assert found.formula == "max((16 + 64) * 256 * 1, 16 * 64 * 4) = max(20480, 4096)"
 
 
 def test_padding_is_counted_for_a_shape_that_the_tile_does_not_divide() -> None:

@@ -125,8 +125,17 @@ def subject_of(record: CaptureRecord, kernel: KernelReport, known: KnownDevice |
         dtype=fold_dtype(dtype) if dtype else None,
         tiling=tiling_of(record, kernel),
         launch=kernel.launch,
+        lds_rule=_lds_rule(kernel),
         agprs_included=record.mode is not Mode.IMPORTED,
     )
+
+
+def _lds_rule(kernel: KernelReport) -> str | None:
+    """The line of source whose rule gave the launch its LDS; None where a code object or a profiler states it."""
+    if kernel.dispatch is None or kernel.launch.compiled is not None or kernel.launch.evidence is not Evidence.RESOLVED:
+        return None
+    place = kernel.dispatch.parameters.get("sources", {}).get("lds_bytes")
+    return place if isinstance(place, str) else None
 
 
 def advice_of(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from tracer.analyse import mfma
 from tracer.analyse.subject import Subject
 from tracer.model.evidence import Evidence
@@ -87,24 +89,32 @@ _WIDTH = {"fp8": 1, "int8": 1, "bf16": 2, "fp16": 2}
 
 def lds_bytes(subject: Subject) -> Iterator[Implication]:
     """LDS of one block: what the code object states, else what CK's header adds up to."""
-    stated = subject.launch.resources.lds_bytes
-    if stated is not None:
-        yield Implication(
-            key="lds_bytes",
-            value=stated,
-            unit="B",
-            formula=str(stated),
-            source="source.resources",
-            evidence=Evidence.STATED,
-        )
+    known, added = subject.launch.resources.lds_bytes, _lds_by_header(subject)
+    if known is None:
+        if added is not None:
+            yield added
         return
+    if added is not None and subject.lds_rule is not None and added.value == known:
+        yield msgspec.structs.replace(added, source=subject.lds_rule)
+        return
+    yield Implication(
+        key="lds_bytes",
+        value=known,
+        unit="B",
+        formula=str(known),
+        source=subject.lds_rule or "source.resources",
+        evidence=Evidence.STATED if subject.lds_rule is None else Evidence.RESOLVED,
+    )
+
+
+def _lds_by_header(subject: Subject) -> Implication | None:
     header = _LDS_ONCE.get(subject.family or "")
     width = _WIDTH.get(subject.dtype or "")
     keys = ("m_per_block", "n_per_block", "k_per_block", "m_per_xdl", "n_per_xdl", "m_xdl_per_wave", "n_xdl_per_wave",
             "cshuffle_m", "cshuffle_n", "pipeline_version")  # fmt: skip
     values = [subject.value(key) for key in keys]
     if header is None or width is None or not all(isinstance(v, int) and v > 0 for v in values):
-        return
+        return None
     m, n, k, mx, nx, mw, nw, sm, sn, version = values
     tiles = (m + n) * k * width
     shuffle_m, shuffle_n = sm * (m // (mw * mx)) * mx, sn * (n // (nw * nx)) * nx
@@ -114,7 +124,7 @@ def lds_bytes(subject: Subject) -> Iterator[Implication]:
     total = copies * max(tiles, shuffle)
     formula = f"max(({m} + {n}) * {k} * {width}, {shuffle_m} * {shuffle_n} * 4) = max({tiles}, {shuffle})"
     formula = f"2 * {formula} = {total}" if copies == 2 else formula
-    yield Implication(
+    return Implication(
         key="lds_bytes",
         value=total,
         unit="B",

@@ -24,6 +24,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         dtype: element type of the operands in ktrace's spelling, or None.
         tiling: the shape cut into the kernel's tiles, or None.
         launch: the launch.
+        lds_rule: the line of source whose rule gave the launch its LDS; None where it is stated, or not known.
         agprs_included: see analyse_occupancy.
     """
 
@@ -37,6 +38,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str | None
     tiling: Tiling | None
     launch: Launch
+    lds_rule: str | None = None
     agprs_included: bool = True
 
     def value(self, key: str) -> Any:
