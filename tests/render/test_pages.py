@@ -10,6 +10,8 @@ import pytest
 
 from tests import handmade
 from tests.render.markup import read, to_html
+from tracer.model.evidence import Evidence
+from tracer.model.source import Hop, Layer, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
 from tracer.render.filters import markdown
@@ -141,3 +143,29 @@ def test_names_on_disk_are_plain_whatever_the_op_is_called() -> None:
 def test_a_title_tells_configurations_apart() -> None:
     titles = {page_title(handmade.triton()), page_title(handmade.triton(split=1, size=3072))}
     assert len(titles) == 2
+
+
+def test_a_call_that_launches_nothing_is_not_said_to_end_in_a_kernel() -> None:
+    record = handmade.blockscale()
+    why = "common.cuh:160 refuses the call: N = 100 is no multiple of 8, the vector width of the output (grid.hpp:1125)"
+    stop = Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=why)
+    dispatch = msgspec.structs.replace(record.dispatches[0], instance=None, hops=(stop,), parameters={})
+    launch = msgspec.structs.replace(record.launches[0], instance=None, evidence=Evidence.UNRESOLVED, reason=why)
+    report = build_report(msgspec.structs.replace(record, dispatches=(dispatch,), launches=(launch,), warnings=(why,)))
+    english, chinese = (render_page(report, language) for language in ("en", "zh"))
+    assert "on MI300X: no kernel could be established." in english
+    assert "ends in" not in english
+    assert english.count(why) > 1
+    assert "common.cuh:160 拒绝此调用：N = 100 不是输出向量宽度 8 的倍数（grid.hpp:1125）" in chinese
+
+
+def test_only_a_miss_is_called_a_default_configuration() -> None:
+    padded = build_report(handmade.blockscale(tuned=handmade.hit(TunedStatus.PADDED_FINE)))
+    assert "a default configuration leaves" not in render_page(padded, "en")
+    assert "a default configuration leaves" in render_page(build_report(handmade.lost_row()), "en")
+
+
+def test_the_file_to_append_an_untuned_shape_to_is_named() -> None:
+    tuned = msgspec.structs.replace(handmade.lost(), untuned_file="aiter/configs/untuned_gemm.csv")
+    text = render_page(build_report(handmade.blockscale(tuned=tuned)), "en")
+    assert "append to `aiter/configs/untuned_gemm.csv`:" in text

@@ -97,7 +97,7 @@ def summary(report: Report, words: Words) -> Markup:
     shape = shape_text(record)
     called = code(f"{report.title}({shape})" if shape else report.title)
     target = record.target.device or record.target.arch or record.target.device_name or "?"
-    if not kernels:
+    if all(kernel.name == "?" for kernel in kernels):
         return words("summary.none", call=called, target=target)
     name = code(kernels[0].name)
     if len(kernels) == 1:
