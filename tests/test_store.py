@@ -59,6 +59,7 @@ def test_the_same_record_is_written_byte_for_byte_the_same() -> None:
         (store.dump_record(a_record())[:-40], "truncated or no JSON"),
         (b"[1, 2]", "no ktrace record"),
         (b'{"hello": 1}', "no ktrace record"),
+        (b'{"schema_version": 0}', "no ktrace record"),
         (b'{"schema_version": 1, "mode": "wet"}', "claims to be a record"),
         (json.dumps({"schema_version": SCHEMA_VERSION + 1}).encode(), "newer ktrace"),
     ],

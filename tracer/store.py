@@ -77,6 +77,11 @@ def parse_record(content: bytes, name: str) -> CaptureRecord:
         raise RecordError(
             f"{name} {what}: {error}", expected="a JSON record that `ktrace run` or `ktrace import` wrote"
         ) from None
+    if head.schema_version < 1:
+        raise RecordError(
+            f"{name} is no ktrace record: there is no schema version {head.schema_version}",
+            expected="a JSON record that `ktrace run` or `ktrace import` wrote",
+        )
     if head.schema_version > SCHEMA_VERSION:
         raise RecordError(
             f"{name} has schema version {head.schema_version}; this ktrace reads up to {SCHEMA_VERSION}",

@@ -31,6 +31,8 @@ def test_every_spelling_gives_the_same_shape_in_the_ops_order(text: str) -> None
         ("-1,1536,7168", "M=-1"),
         ("a,1536,7168", "'a'"),
         ("1.5,1536,7168", "'1.5'"),
+        ("1_28,1536,7168", "'1_28'"),
+        ("１２８,1536,7168", "'１２８'"),
         (f"{LARGEST_EXTENT + 1},1536,7168", "absurdly large"),
         ("128,1536,100", "multiple of 128"),
         ("M=1,N=2,Q=3", "'Q'"),

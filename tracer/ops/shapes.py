@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,13 +12,13 @@ from tracer.ops.base import Op
 
 
 def _number(op: Op, text: str, whole: str) -> int:
-    try:
-        return int(text.strip())
-    except ValueError:
+    # not int() alone: it takes 1_28 and the digits of every script
+    if re.fullmatch(r"[+-]?[0-9]{1,40}", text.strip()) is None:
         raise UsageError(
             f"{op.name}: {text.strip()!r} in the shape {whole!r} is not a whole number",
             expected=f"{len(op.dims)} whole numbers for {','.join(d.name for d in op.dims)}",
-        ) from None
+        )
+    return int(text)
 
 
 def parse_shape(op: Op, text: str) -> dict[str, int]:
