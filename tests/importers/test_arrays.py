@@ -123,3 +123,16 @@ def test_an_element_that_never_ends_is_dropped_and_the_next_is_found(monkeypatch
     items, _, losses, _ = read(text, 512)
     assert [item.get("n") for item in items] == [1, 2, 3]
     assert "text too long to be an event was dropped" in losses
+
+
+def test_white_space_without_end_is_passed_over_in_little_memory() -> None:
+    import tracemalloc
+
+    tracemalloc.start()
+    losses = Losses()
+    blocks = [b'{"traceEvents": [', *[b" " * 65536] * 800, b'{"ph": "X"}', *[b"\n" * 65536] * 20, b"]}"]
+    items = [item for batch in ArrayStream(blocks, {"traceEvents": ANYTHING}, losses) for item in batch.items]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert items == [{"ph": "X"}]
+    assert peak < 8 << 20

@@ -17,7 +17,7 @@ from tracer.importers.elements import Batch, Elements, SliceReader
 from tracer.importers.losses import Losses
 
 #: an element longer than this is dropped: nothing that a profiler writes about one event comes near it
-LONGEST_ELEMENT_BYTES = 16 << 20
+LONGEST_ELEMENT_BYTES = 8 << 20
 #: text outside the wanted arrays (metadata) that is kept
 OUTSIDE_BYTES = 4 << 20
 #: what may be left of a key that the next block completes
@@ -106,6 +106,7 @@ class ArrayStream:
         while True:
             start = _filled(self._buffer)
             if start == len(self._buffer):
+                self._drop(start - 1)  # one character stays, for the place before the next element
                 if self._more():
                     continue
                 self._drop(len(self._buffer))

@@ -186,7 +186,9 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     losses.add(
         "kernels without a runtime call",
         len(joined.unlaunched),
-        detail="launched before the trace began, or the call was not recorded; they have no operator and no stack",
+        detail="launched before the trace began, or the call was not recorded; they have no operator and no stack"
+        if len(calls)
+        else "the trace holds no runtime calls, so its kernels have no operator and no stack",
     )
     captured = sum(1 for row in joined.kernelless if not launches_graph(timeline.names.values_[calls.name[row]]))
     losses.add(

@@ -183,6 +183,8 @@ def why_no_stack(joined: Joined, row: int) -> str | None:
     timeline = joined.timeline
     if joined.frame[row] != NONE:
         return None
+    if not len(timeline.calls):
+        return "the trace holds no runtime calls"
     if joined.call[row] == NONE:
         return "its runtime call is not in the trace: launched before the trace began, or not recorded"
     call = timeline.names.values_[timeline.calls.name[joined.call[row]]]
