@@ -53,9 +53,17 @@ class AiterAsm(Grammar):
     def accepts(self, name: str) -> bool:
         return _HEAD(name) is not None
 
-    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
         head = _HEAD(name)
-        patterns = _BY_HEAD[head.group(1)] if head else ()
+        return None if head is None else self._by(_BY_HEAD[head.group(1)], name)
+
+    def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
+        answer = self.read(name, context)
+        if answer is None:
+            raise ValueError(f"{self.name} was asked to decode {name[:80]!r}, which it does not accept")
+        return answer
+
+    def _by(self, patterns: tuple[Pattern, ...], name: str) -> DecodedName:
         for pattern in patterns:
             answer = pattern.match(name, self.name)
             if answer is not None:
