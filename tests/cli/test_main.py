@@ -54,6 +54,13 @@ def test_an_error_of_ours_is_explained_without_a_traceback(ktrace: Ktrace, tmp_p
     assert "Traceback" not in answer.err
 
 
+def test_debug_shows_the_traceback_of_an_error_of_ours_and_keeps_its_exit_code(ktrace: Ktrace) -> None:
+    answer = ktrace("no_such_op", "--debug")
+    assert answer.code == 2
+    assert "Traceback" in answer.err
+    assert "ktrace: error: there is no op called 'no_such_op'" in answer.err
+
+
 def test_a_fault_of_ours_is_named_and_debug_shows_the_traceback(
     ktrace: Ktrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,11 @@ def test_no_page_loads_anything_from_the_internet(built: Path) -> None:
             assert not re.search(r"url\(\s*['\"]?(?:https?:)?//|@import", text), page
 
 
+def test_no_link_takes_a_folder_for_a_host(built: Path) -> None:
+    for page in built.rglob("*.html"):
+        assert [a for a in loads(page).linked if a.startswith("//")] == [], page
+
+
 def test_no_style_sheet_of_the_site_loads_anything_from_the_internet(built: Path) -> None:
     sheets = list(built.rglob("*.css"))
     assert sheets

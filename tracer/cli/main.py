@@ -106,7 +106,7 @@ def main(argv: list[str] | None = None) -> None:
         code = cli.main(args=args, prog_name="ktrace", standalone_mode=False)
     except KtraceError as error:
         if debug:
-            raise
+            sys.excepthook(type(error), error, error.__traceback__)
         code = _fail(error)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
