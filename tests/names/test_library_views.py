@@ -27,10 +27,10 @@ def test_nothing_that_nvjet_prints_without_a_label_is_stated_but_the_view_shows_
     ("name", "tile", "types"),
     [
         ("sm80_xmma_gemm_i8f32_i8i32_f32_tn_n_tilesize32x64x64_stage6_warpsize2x2x1_tensor16x8x32_by_fusion_tactic",
-         (32, 64, 64), ("i8", "i8", "f32", "i32")),
+         (32, 64, 64), ("int8", "int8", "fp32", "int32")),
         ("sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x128x32_warpgroupsize1x1x1_execute_kernel__5x_cublas",
-         (128, 128, 32), ("f32", None, "f32", "f32")),
-        ("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", (128, 128, 32), ("bf16", None, "bf16", "f32")),
+         (128, 128, 32), ("fp32", None, "fp32", "fp32")),
+        ("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", (128, 128, 32), ("bf16", None, "bf16", "fp32")),
     ],
 )  # fmt: skip
 def test_the_types_of_a_closed_kernel_are_read_in_the_order_a_c_b_accumulator(
@@ -49,7 +49,7 @@ def test_a_rocblas_gemm_has_tile_and_transpositions_in_every_release(before: str
         "float const* const, float const* const, float* const>(long, long, long)"
     )
     assert (view.tile_m, view.tile_n, view.tile_k, view.threads_per_block) == (32, 64, 8, 256)
-    assert (view.layout_a, view.layout_b) == ("N", "T")
+    assert (view.layout_a, view.layout_b) == ("col", "row")
 
 
 def test_an_implicit_gemm_of_miopen_has_as_many_threads_as_its_waves_hold() -> None:
