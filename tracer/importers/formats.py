@@ -11,7 +11,6 @@ from tracer.errors import TraceError
 from tracer.importers.bytestream import ByteStream, Progress
 from tracer.importers.kineto import read_kineto
 from tracer.importers.losses import Losses
-from tracer.importers.rocpd import MAGIC, read_sqlite
 from tracer.importers.rocprof_csv import columns_of, read_rocprof_csv
 from tracer.importers.rocprof_json import read_rocprof_json
 from tracer.importers.timeline import Timeline
@@ -20,6 +19,7 @@ EXPECTED = (
     "torch.profiler JSON (plain or gzip), rocprofv3 JSON, a *_kernel_trace.csv of rocprofv3, or a rocpd or RPD database"
 )
 
+SQLITE_MAGIC = b"SQLite format 3\0"
 _BOM = b"\xef\xbb\xbf"
 _HTML = re.compile(rb"\s*<(?:!doctype|html|head|\?xml)", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]*>\s*(.{1,120}?)\s*</title>", re.IGNORECASE | re.DOTALL)
@@ -56,7 +56,9 @@ def read_timeline(path: Path, losses: Losses | None = None, progress: Progress |
     if not first:
         packed = "; its gzip data is damaged from the start" if len(losses) else ""
         raise TraceError(f"the trace {path} is empty{packed}", expected=EXPECTED)
-    if first.startswith(MAGIC):
+    if first.startswith(SQLITE_MAGIC):
+        from tracer.importers.rocpd import read_sqlite  # SQLite is loaded only for a database
+
         return read_sqlite(path, losses)
     head = first[:_HEAD_BYTES].removeprefix(_BOM)
     openings = iter((itertools.chain((first.removeprefix(_BOM),), blocks),))

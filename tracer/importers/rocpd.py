@@ -18,8 +18,6 @@ from tracer.importers.rows import CallRow, KernelRow, add_call, add_kernel, whol
 from tracer.importers.timeline import Producer, SeenDevice, Timeline
 from tracer.model.evidence import GridUnit
 
-MAGIC = b"SQLite format 3\0"
-
 ROCPD_FORMAT = "rocpd (SQLite)"
 RPD_FORMAT = "RPD (SQLite)"
 
