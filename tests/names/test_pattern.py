@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.model.kernel import FieldValue
+from tracer.names.converters import Fresh
 from tracer.names.pattern import (
     NOT_STATED,
     NUMBER,
@@ -168,3 +169,35 @@ def test_lists_that_are_read_are_not_shared_between_answers() -> None:
     first = pattern.read("k1x2", "g")
     first.fields["c"].append(3)
     assert pattern.read("k1x2", "g").fields["c"] == [1, 2]
+
+
+def test_a_pattern_of_many_fields_reads_every_one_in_its_order() -> None:
+    keys = tuple(f"k{i}" for i in range(40))
+    pattern = Pattern("f", lit("f"), nums(keys), opt(lit("_") + text("word", "[a-z]+")), constants={"fixed": True})
+    name = "f" + "x".join(map(str, range(40)))
+    answer = pattern.match(name, "g")
+    assert answer is not None
+    assert list(answer.fields) == [*keys, "fixed"]
+    assert answer.fields["k39"] == 39
+    assert {name[start:end] for start, end in (answer.spans[key] for key in keys)} == {str(i) for i in range(40)}
+    assert answer.spans["fixed"] == (0, 0)
+    assert pattern.match(name + "_w", "g") == pattern.read(name + "_w", "g")
+    assert _reads(pattern, name + "_w")["word"] == "w"
+
+
+def test_tokens_that_are_left_out_one_after_the_other_stand_at_one_place() -> None:
+    pattern = Pattern("f", opt(num("a")), lit("k"), num("b"), *(opt(lit(c) + num(c), {c: 0}) for c in "xyz"))
+    answer = pattern.match("k12y3", "g")
+    assert answer is not None
+    assert answer.fields == {"b": 12, "x": 0, "y": 3, "z": 0}
+    assert answer.spans == {"b": (1, 3), "x": (3, 3), "y": (4, 5), "z": (5, 5)}
+
+
+def test_what_a_long_list_stands_for_is_not_remembered() -> None:
+    part = int_list("c")
+    [(_, convert)] = part.captures
+    assert isinstance(convert, Fresh)
+    pattern = Pattern("f", lit("k"), part)
+    assert pattern.read("k" + "x".join("1" * 1000), "g").fields["c"] == [1] * 1000
+    assert pattern.read("k1x2", "g").fields["c"] == [1, 2]
+    assert list(convert) == ["1x2"]

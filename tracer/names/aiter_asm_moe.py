@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from tracer.model.kernel import FieldValue, GemmView
 from tracer.names.base import Key
+from tracer.names.converters import Table
 from tracer.names.pattern import Part, Pattern, also, choice, flag, lit, num, nums, opt, words
 from tracer.names.vocabulary import pick
 
@@ -45,9 +46,8 @@ def _vs(absent: FieldValue) -> Part:
 
 def _silent_flag(key: str, token: str) -> Part:
     """A flag that may be missing from the fields when it is written (withheld for some names): then it is left out."""
-    return Part(
-        f"({token}|)", ((key, token.__eq__),), lambda f: token if f.get(key) else "", f"{token!r} or nothing ({key})"
-    )
+    there = Table({token: True, "": False})
+    return Part(f"({token}|)", ((key, there),), lambda f: token if f.get(key) else "", f"{token!r} or nothing ({key})")
 
 
 _TG = lit("_") + num("tg_num_per_cu") + lit("tg")

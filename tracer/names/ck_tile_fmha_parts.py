@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracer.model.kernel import FieldValue
-from tracer.names.parts import NOT_STATED, NUMBER, Part, choice, flag, lit, num, opt, seq, table, text
+from tracer.names.converters import NOT_STATED, Fresh
+from tracer.names.parts import NUMBER, Part, choice, flag, lit, num, opt, seq, table, text
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _PAD_KEYS = {"s": "pad_seqlen_q", "sk": "pad_seqlen_k", "d": "pad_head_dim", "dv": "pad_head_dim_v"}
@@ -32,7 +33,7 @@ def tile(template: str) -> Part:
             raise ValueError(f"field 'tile' must hold non-negative integers, not {value!r}")
         return template.format(**value)
 
-    return Part(f"({regex})", (("tile", convert),), write, f"a tile {template}")
+    return Part(f"({regex})", (("tile", Fresh(convert)),), write, f"a tile {template}")
 
 
 def on(key: str, token: str) -> Part:

@@ -12,16 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from tracer.model.kernel import FieldValue
+from tracer.names.converters import NOT_STATED, NUMBERS, Convert, Fresh, Table, optional
 
 #: a decimal number without leading zeros; 18 digits at most, so that no text makes int() refuse it
 NUMBER = r"(?:0|[1-9][0-9]{0,17})"
 
 
-class _NotStated:
-    """Marks a field that an absent part leaves open."""
-
-
-NOT_STATED = _NotStated()
 _group_numbers = itertools.count()
 
 
@@ -40,7 +36,7 @@ class Part:
     def __init__(
         self,
         regex: str,
-        captures: Sequence[tuple[str, Callable[[str], FieldValue]]],
+        captures: Sequence[tuple[str, Convert]],
         write: Callable[[Mapping[str, FieldValue]], str],
         expected: str,
         children: Sequence[Part] = (),
@@ -71,19 +67,6 @@ class Part:
         return seq(self, other)
 
 
-class _Numbers(dict[str, int]):
-    """The integers that names print, remembered: names share few numbers, and looking one up is faster than int()."""
-
-    def __missing__(self, digits: str) -> int:
-        value = int(digits)
-        if len(self) < 4096:
-            self[digits] = value
-        return value
-
-
-_number = _Numbers().__getitem__
-
-
 def _need(fields: Mapping[str, FieldValue], key: str) -> Any:
     if key not in fields:
         raise ValueError(f"field {key!r} is missing")
@@ -104,7 +87,7 @@ def lit(text: str) -> Part:
 def num(key: str, other_than: int | None = None) -> Part:
     """A decimal number without leading zeros, as an int; one number can be refused (the one that is never printed)."""
     guard = "" if other_than is None else f"(?!{other_than}(?![0-9]))"
-    return Part(f"{guard}({NUMBER})", ((key, _number),), lambda f: _write_int(_need(f, key), key), f"a number ({key})")
+    return Part(f"{guard}({NUMBER})", ((key, NUMBERS),), lambda f: _write_int(_need(f, key), key), f"a number ({key})")
 
 
 def signed(key: str) -> Part:
@@ -114,7 +97,7 @@ def signed(key: str) -> Part:
         value = _need(fields, key)
         return f"-{_write_int(-value, key)}" if isinstance(value, int) and value < 0 else _write_int(value, key)
 
-    return Part(f"(-[1-9][0-9]{{0,17}}|{NUMBER})", ((key, int),), write, f"a number ({key})")
+    return Part(f"(-[1-9][0-9]{{0,17}}|{NUMBER})", ((key, NUMBERS),), write, f"a number ({key})")
 
 
 def nums(keys: Sequence[str], sep: str = "x") -> Part:
@@ -136,15 +119,6 @@ def int_list(key: str, sep: str = "x", count: int | None = None) -> Part:
     """Numbers with a separator as one list-valued field; any length of at least one unless `count` is given."""
     more = f"{{{count - 1}}}" if count is not None else "*"
     esc = re.escape(sep)
-    seen: dict[str, list[int]] = {}
-
-    def convert(printed: str) -> list[int]:
-        values = seen.get(printed)
-        if values is None:
-            values = [int(v) for v in printed.split(sep)]
-            if len(seen) < 1024:
-                seen[printed] = values
-        return values.copy()
 
     def write(fields: Mapping[str, FieldValue]) -> str:
         values = _need(fields, key)
@@ -154,7 +128,7 @@ def int_list(key: str, sep: str = "x", count: int | None = None) -> Part:
 
     return Part(
         f"({NUMBER}(?:{esc}{NUMBER}){more})",
-        ((key, convert),),
+        ((key, Fresh(lambda printed: [int(v) for v in printed.split(sep)])),),
         write,
         f"numbers joined by {sep!r} ({key})",
     )
@@ -172,7 +146,7 @@ def digits_list(key: str, sep: str = "x") -> Part:
 
     return Part(
         f"(0|[1-9](?:{esc}[0-9]){{0,17}})",
-        ((key, lambda s: [int(s.replace(sep, ""))]),),
+        ((key, Fresh(lambda printed: [int(printed.replace(sep, ""))])),),
         write,
         f"digits joined by {sep!r} ({key})",
     )
@@ -192,7 +166,7 @@ def choice(key: str, values: Mapping[str, FieldValue]) -> Part:
 
     return Part(
         "(" + "|".join(re.escape(w) for w in words) + ")",
-        ((key, dict(values).__getitem__),),
+        ((key, Table(values)),),
         write,
         f"one of {', '.join(sorted(values))} ({key})",
     )
@@ -232,7 +206,7 @@ def flag(
     return choice(key, {token: present_value, absent: absent_value})
 
 
-def also(key: str, regex: str, convert: Callable[[str], FieldValue]) -> Part:
+def also(key: str, regex: str, convert: Convert) -> Part:
     """A second field stated by the token that follows: looks at its text (`regex`, no groups) and prints nothing.
 
     `convert` may answer NOT_STATED.
@@ -249,8 +223,8 @@ def table(keys: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Part:
     group = f"t{next(_group_numbers)}"
     same = "".join(f"(?=((?P={group})))" for _ in keys[1:])
 
-    def column(i: int) -> Callable[[str], FieldValue]:
-        return {token: row[i] for token, row in rows.items()}.__getitem__
+    def column(i: int) -> Table:
+        return Table({token: row[i] for token, row in rows.items()})
 
     def write(fields: Mapping[str, FieldValue]) -> str:
         said = tuple(fields.get(key, NOT_STATED) for key in keys)
@@ -277,10 +251,6 @@ def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
     stated = dict(absent or {})
     keys = [key for key, _ in part.captures]
 
-    def convert(key: str, inner: Callable[[str], FieldValue]) -> Callable[[str | None], FieldValue]:
-        missing = stated.get(key, NOT_STATED)
-        return lambda s: missing if s is None else inner(s)
-
     def write(fields: Mapping[str, FieldValue]) -> str:
         left_out = all(
             (fields[k] == stated[k] and type(fields[k]) is type(stated[k]))
@@ -290,10 +260,9 @@ def opt(part: Part, absent: Mapping[str, FieldValue] | None = None) -> Part:
         )
         return "" if left_out else part.write(fields)
 
-    captures: list[tuple[str, Any]] = [(k, convert(k, c)) for k, c in part.captures]
     return Part(
         f"(?:{part.regex})?",
-        captures,
+        [(key, optional(convert, stated.get(key, NOT_STATED))) for key, convert in part.captures],
         write,
         f"{part.expected} or nothing",
         optional=keys,

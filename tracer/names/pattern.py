@@ -15,12 +15,13 @@ can't drift apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from operator import call
+from collections.abc import Mapping
+from functools import cached_property
 
 from tracer.model.kernel import DecodedName, FieldValue, Unparsed
+from tracer.names.compiled_reader import Reader, compile_reader
+from tracer.names.converters import NOT_STATED
 from tracer.names.parts import (
-    NOT_STATED,
     NUMBER,
     Part,
     also,
@@ -91,31 +92,15 @@ class Pattern:
         if len(set(self.keys)) != len(self.keys):
             raise ValueError(f"{family}: a key stands twice in {self.keys}")
         self._whole = whole
-        self._captured = tuple(key for key, _ in whole.captures)
-        self._converts = tuple(convert for _, convert in whole.captures)
-        self._nowhere = dict.fromkeys(self.constants, (0, 0))
-        self._optional = tuple((i, key) for i, key in enumerate(self._captured, 1) if key in whole.optional)
-        self._open = tuple(key for key in self._captured if key in whole.open_keys)
 
-    def match(self, name: str, grammar: str) -> DecodedName | None:
-        """Reads a whole, well-formed name; None when it is not one."""
-        m = self._whole.compiled.fullmatch(name)
-        if m is None:
-            return None
-        # the common path of all formal names: loops in C (dict, zip, map) in place of comprehensions
-        fields: dict[str, FieldValue] = dict(zip(self._captured, map(call, self._converts, m.groups()), strict=True))
-        regs = m.regs
-        spans = dict(zip(self._captured, regs[1:], strict=True))
-        for i, key in self._optional:
-            if regs[i][0] < 0:
-                spans[key] = _place_before(i, regs)
-        for key in self._open:
-            if fields[key] is NOT_STATED:
-                del fields[key], spans[key]
-        if self.constants:
-            fields.update(self.constants)
-            spans.update(self._nowhere)
-        return DecodedName(name, name, grammar, self.family, fields, spans)
+    @cached_property
+    def match(self) -> Reader:
+        """Reads a whole, well-formed name, given with the grammar's name; None when it is not one."""
+        whole = self._whole
+        open_keys = [key for key, _ in whole.captures if key in whole.open_keys]
+        return compile_reader(
+            self.family, whole.compiled.fullmatch, whole.captures, whole.optional, open_keys, self.constants
+        )
 
     def read(self, name: str, grammar: str) -> DecodedName:
         """Reads a well-formed name whole, a broken one part by part."""
@@ -165,11 +150,3 @@ class Pattern:
             if fields.get(key, value) != value:
                 raise ValueError(f"{self.family}: {key} is always {value!r}, not {fields[key]!r}")
         return self._whole.write(fields)
-
-
-def _place_before(group: int, regs: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The empty span of a group that matched nothing: just after the group that comes before it."""
-    while group and regs[group][0] < 0:
-        group -= 1
-    end = regs[group][1] if group else 0
-    return end, end
