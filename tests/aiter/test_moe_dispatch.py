@@ -40,6 +40,18 @@ CASES = [("wheel", module) for module in MODULES] + [("main_tree", module) for m
 IDS = [f"{tree}-{m.a}-{m.b}-{m.quant}-{m.preshuffle}-{m.splitk}" for tree, m in CASES]
 
 
+#: runs a script with its folder on the path, and a module that answers which GPU there is
+START = """
+import runpy, sys, types
+chip, arch, script = types.ModuleType("chip_info"), sys.argv[1], sys.argv[2]
+chip.get_gfx = lambda: arch
+sys.modules["chip_info"] = chip
+sys.path.insert(0, script.rpartition("/")[0])
+sys.argv = sys.argv[2:]
+runpy.run_path(script, run_name="__main__")
+"""
+
+
 def really_generated(tree: AiterTree, module: MoeModule, arch: str, folder: Path) -> dict[str, str]:
     """What aiter's own script writes, by file name. Only the question for the GPU is answered in its place."""
     options = ["-a", module.a, "-b", module.b, "-c", module.c, "-q", module.quant, "-act", module.activation]
@@ -47,13 +59,8 @@ def really_generated(tree: AiterTree, module: MoeModule, arch: str, folder: Path
     options += ["--preshuffle"] if module.preshuffle and module.b == "fp4x2" else []
     options += ["--issplitk"] if module.splitk else []
     script = tree.absolute(GENERATOR)
-    start = (
-        "import runpy, sys, types; chip = types.ModuleType('chip_info'); arch = sys.argv[1]; "
-        "chip.get_gfx = lambda: arch; sys.modules['chip_info'] = chip; script = sys.argv[2]; "
-        "sys.path.insert(0, script.rpartition('/')[0]); sys.argv = sys.argv[2:]; runpy.run_path(script, run_name='__main__')"
-    )
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([sys.executable, "-c", start, arch, str(script), *options], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", START, arch, str(script), *options], check=True, env=environment)
     return {path.name: path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -283,3 +290,50 @@ def test_names_of_other_modules_are_no_stage_modules() -> None:
 def test_a_module_that_says_nothing_of_its_types_has_no_answer(wheel: AiterTree) -> None:
     call = BoundaryCall(id=9, module="module_moe_ck2stages", function="ck_moe_stage1")
     assert resolve_dispatch(wheel, call, MI300X, {}) is None
+
+
+MI308X = Target(arch="gfx942", compute_units=80)
+PLAIN = "module_moe_ck2stages_b16_b16_preshuffle_off_b16_silu_no_mulWeightStage2"
+GEMM1 = "moe_ck2stages_gemm1_256x64x128x64_1x4_TypeCast_v3_Nswizzle0_Quant0_MulRoutedWeight0_silu_B16_B16_B16"
+GEMM2 = "moe_ck2stages_gemm2_256x64x128x128_1x4_TypeCastExpertWeight_v3_Nswizzle0_Quant0_MulRoutedWeight1_B16_B16_B16"
+
+
+def plain_stage(tree: AiterTree, stage: int, name: str) -> Dispatch:
+    """Stage 1 or 2 of 512 tokens, 8 experts of 4096 x 6144, 2 a token, in bfloat16: a row of the wheel's CSV."""
+    states = ("hidden_states", (512, 6144)) if stage == 1 else ("inter_states", (512, 2, 4096))
+    out = (512, 2, 4096) if stage == 1 else (512, 6144)
+    arguments = (
+        tensor(states[0], states[1], "bfloat16"),
+        tensor("w1", (8, 8192, 6144), "bfloat16"),
+        tensor("w2", (8, 6144, 4096), "bfloat16"),
+        tensor("sorted_token_ids", (1472,), "int32"),
+        tensor("sorted_expert_ids", (23,), "int32"),
+        tensor("num_valid_ids", (2,), "int32"),
+        tensor("out", out, "bfloat16"),
+        scalar("topk", 2),
+        scalar("kernelName", name),
+        none(f"w{stage}_scale"),
+        none(f"a{stage}_scale"),
+        scalar("block_m", 64),
+        none("sorted_weights") if stage == 1 else tensor("sorted_weights", (1472,), "float32"),
+        scalar("quant_type", 0),
+        scalar("activation", 0),
+    )
+    call = BoundaryCall(id=9, module=PLAIN, function=f"ck_moe_stage{stage}", arguments=arguments)
+    answer = resolve_dispatch(tree, call, MI308X, {})
+    assert answer is not None
+    return answer
+
+
+@pytest.mark.parametrize(("stage", "name"), [(1, GEMM1), (2, GEMM2)])
+def test_a_stage_names_the_row_that_its_kernel_comes_from(wheel: AiterTree, stage: int, name: str) -> None:
+    answer = plain_stage(wheel, stage, name)
+    assert answer.instance == name
+    assert answer.tuned is not None
+    assert answer.tuned.row is not None
+    assert answer.tuned.row.values[f"kernelName{stage}"] == name
+    assert [hop.layer for hop in answer.hops[:4]] == [Layer.BINDING, Layer.BINDING, Layer.CPP, Layer.TUNED_CONFIG]
+
+
+def test_a_kernel_that_is_not_the_rows_is_not_said_to_come_from_it(wheel: AiterTree) -> None:
+    assert plain_stage(wheel, 1, "").tuned is None

@@ -96,7 +96,7 @@ def test_the_row_is_found_at_the_first_level_that_has_one(
     ],
 )
 def test_a_miss_says_what_differs(tmp_path: Path, rows: str, asked: dict[str, int], reason: MissReason) -> None:
-    answer = ask(tree(tmp_path, rows), **{"m": 128, **asked})
+    answer = ask(tree(tmp_path, rows), **{"m": 128, **asked})  # type: ignore[arg-type]
     assert (answer.status, answer.reason, answer.row) == (TunedStatus.MISS, reason, None)
     assert answer.untuned_row == f"{asked.get('m', 128)},{asked.get('n', 1536)},{asked.get('k', 7168)}"
 

@@ -20,9 +20,10 @@ from tracer.aiter.ck_launch import Problem, launch_parameters
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Event, Refused, Undecided
 from tracer.aiter.cpp_values import DType, InstanceRef, Unknown
-from tracer.aiter.hops import binding_hops, dispatch_hops, instance_hop, kernel_hops
+from tracer.aiter.hops import binding_hops, dispatch_hops, instance_hop, kernel_hops, tuned_hop
 from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.moe_generated import GENERATOR, MODULE, TABLES, Generated, generated, module_of
+from tracer.aiter.moe_stage import moe_tuned
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import BoundaryCall, Target
 from tracer.model.evidence import Evidence
@@ -58,17 +59,21 @@ def resolve_moe(
         names=names,
     )
     file, reason, undecided = binding.function[0], None, False
+    values = call_values(binding, boundary)
     try:
-        walk.call(binding.symbol, list(call_values(binding, boundary).values()))
+        walk.call(binding.symbol, list(values.values()))
     except Undecided as stop:
         undecided = True
         reason = f"{_place(written, inner, file, stop.line)} depends on what can't be known here: {stop.text}"
     except Refused as stop:
         reason = f"{_place(written, inner, file, stop.line)} refuses the call: {stop.text}"
-    hops = [*binding_hops(tree, binding), *dispatch_hops(tree, binding, walk, None, reason)]
+    tuned = moe_tuned(tree, values, target, environment)
+    hops = [*binding_hops(tree, binding), *([tuned_hop(tree, tuned)] if tuned is not None else [])]
+    hops += dispatch_hops(tree, binding, walk, None, reason)
     hops[-1 if reason else len(hops) :] = [*_heuristic_hops(tree, written, inner), *(hops[-1:] if reason else [])]
     answer = Dispatch(
         boundary=boundary.id,
+        tuned=tuned,
         hops=tuple(hops),
         assumption=f"{boundary.module} is built from this tree for {target.arch}",
         candidates=tuple(written.lookup) if undecided else (),
