@@ -61,6 +61,16 @@ def test_the_boundary_saw_the_tensors_by_name(wheel_records: Records) -> None:
     assert call.answered == "output"
 
 
+def test_the_boundary_names_the_stub_that_declares_the_function(wheel_records: Records) -> None:
+    (call,) = wheel_records["gemm"].boundaries
+    assert call.declared_as == "gemm_a8w8_blockscale_ck"
+    assert call.source is not None
+    lines = AiterTree.find().absolute(call.source.file).read_text().splitlines()
+    first = (call.source.line or 0) - 1
+    assert lines[first].startswith("@compile_ops(")
+    assert any("def gemm_a8w8_blockscale_ck(" in line for line in lines[first : first + 8])
+
+
 def test_every_line_of_aiter_exists_and_calls_what_it_says(wheel_records: Records) -> None:
     tree = AiterTree.find()
     record = wheel_records["gemm"]

@@ -11,7 +11,7 @@ import pytest
 from tests import handmade
 from tests.render.markup import read, to_html
 from tracer.model.evidence import Evidence
-from tracer.model.source import Hop, Layer, TunedStatus
+from tracer.model.source import Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
 from tracer.render.filters import markdown
@@ -169,3 +169,12 @@ def test_the_file_to_append_an_untuned_shape_to_is_named() -> None:
     tuned = msgspec.structs.replace(handmade.lost(), untuned_file="aiter/configs/untuned_gemm.csv")
     text = render_page(build_report(handmade.blockscale(tuned=tuned)), "en")
     assert "append to `aiter/configs/untuned_gemm.csv`:" in text
+
+
+def test_a_call_out_of_python_names_the_stub_that_declares_it() -> None:
+    record = handmade.blockscale()
+    declared = SourceRef("aiter/ops/gemm_op_a8w8.py", 120, "aiter")
+    call = msgspec.structs.replace(record.boundaries[0], declared_as="gemm_a8w8_blockscale_ck", source=declared)
+    text = render_page(build_report(msgspec.structs.replace(record, boundaries=(call,))), "en")
+    place = "`module_gemm_a8w8_blockscale.gemm_a8w8_blockscale` `aiter/ops/gemm_op_a8w8.py:120`"
+    assert f"{place}{{ .kt-place }} # declared as `gemm_a8w8_blockscale_ck`; leaves Python" in text

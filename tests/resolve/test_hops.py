@@ -78,3 +78,12 @@ def test_a_choice_that_ends_before_a_kernel_ends_with_its_own_reason() -> None:
     report = build_report(msgspec.structs.replace(record, dispatches=(dispatch,), launches=(launch,)))
     last = report.paths[0].hops[-1]
     assert (last.layer, last.name, last.evidence, last.reason) == (Layer.KERNEL, "?", Evidence.UNRESOLVED, why)
+
+
+def test_the_hop_out_of_python_stands_where_the_function_is_declared() -> None:
+    record = handmade.blockscale()
+    declared = SourceRef("aiter/ops/gemm_op_a8w8.py", 120, "aiter")
+    call = msgspec.structs.replace(record.boundaries[0], declared_as="gemm_a8w8_blockscale_ck", source=declared)
+    hops = build_report(msgspec.structs.replace(record, boundaries=(call,))).paths[0].hops
+    (hop,) = [hop for hop in hops if hop.name == "module_gemm_a8w8_blockscale.gemm_a8w8_blockscale"]
+    assert (hop.source, hop.evidence, hop.note) == (declared, Evidence.OBSERVED, "declared as gemm_a8w8_blockscale_ck")

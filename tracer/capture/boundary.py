@@ -22,6 +22,7 @@ from tracer.capture.jit_modules import install_modules
 from tracer.capture.values import Values
 from tracer.model.capture import Argument, ArgumentKind, Binding, BoundaryCall, Launch, TensorInfo
 from tracer.model.evidence import Evidence
+from tracer.model.source import SourceRef
 
 #: parameter names that aiter gives to outputs, most telling first
 _OUTPUTS = ("out", "Out", "output", "y", "Y", "c", "C")
@@ -38,6 +39,8 @@ class Crossing:
         self.module = module
         self.function = function
         self.binding = binding
+        self.declared_as: str | None = None
+        self.source: SourceRef | None = None
         self.arguments: tuple[Argument, ...] = ()
         self.answered = "output"
         self.invented: str | None = None
@@ -68,6 +71,8 @@ class Crossing:
             frame=self.frame,
             module=self.module,
             function=self.function,
+            declared_as=self.declared_as,
+            source=self.source,
             binding=self.binding,
             arguments=self.arguments,
             answered=self.answered,
@@ -85,6 +90,7 @@ class Boundary:
         locate: gives the id of the innermost recorded frame at or above a frame.
         number: gives the next launch's id: a call that is no pure host function starts at least one kernel.
         values: told which tensors a kernel may write to; None where values are real.
+        place: names a line of a file as records do; None where no record is made.
     """
 
     def __init__(
@@ -94,8 +100,10 @@ class Boundary:
         locate: Callable[[types.FrameType | None], int | None],
         number: Callable[[], int],
         values: Values | None = None,
+        place: Callable[[str, int], SourceRef] | None = None,
     ) -> None:
         self._jit_folder = jit_folder
+        self._place = place
         self._locate = locate
         self._number = number
         self._values = values or Values()
@@ -165,6 +173,10 @@ class Boundary:
         kwargs: dict[str, Any],
     ) -> Any:
         crossing = Crossing(len(self.calls), self._locate(caller), module, name, binding)
+        if isinstance(stub, types.FunctionType):
+            crossing.declared_as = stub.__name__
+            if self._place is not None:
+                crossing.source = self._place(stub.__code__.co_filename, stub.__code__.co_firstlineno)
         named = _bind(stub, args, kwargs)
         crossing.arguments = tuple(_summary(key, value) for key, value in named.items())
         if self.recording:

@@ -80,7 +80,12 @@ class Child:
             ]
         self._places = Places(roots)
         self._boundary = Boundary(
-            job.enums, os.path.join(job.folder, "jit"), self._innermost, self._next_launch, self._values
+            job.enums,
+            os.path.join(job.folder, "jit"),
+            self._innermost,
+            self._next_launch,
+            self._values,
+            self._places.ref,
         )
         self._log = LogCollector(job.aiter.python_root + "/aiter" if job.aiter is not None else job.folder)
 

@@ -114,6 +114,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
         frame: id of the innermost recorded frame that made it.
         module: JIT module ("module_gemm_a8w8_blockscale").
         function: the function loaded from it.
+        declared_as: the Python function that declares it (the stub under `@compile_ops`), or None.
+        source: where that stands, or None.
         binding: pybind or ctypes.
         arguments: what was passed.
         answered: "true" (a port of the host function answered as the original does), "output" (the output argument
@@ -127,6 +129,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
     frame: int | None = None
     module: str
     function: str
+    declared_as: str | None = None
+    source: SourceRef | None = None
     binding: Binding = Binding.PYBIND
     arguments: tuple[Argument, ...] = ()
     answered: str = "ran"

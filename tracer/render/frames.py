@@ -115,9 +115,13 @@ class FrameList:
 
     def boundary(self, boundary: BoundaryCall, depth: int) -> None:
         """A call into a JIT-built module, and what stands behind it."""
-        name = code(f"{boundary.module}.{boundary.function}")
-        how = self.words(f"boundary.{boundary.answered}")
-        parts = [how, self.words("boundary.invented_what", what=boundary.invented) if boundary.invented else ""]
+        name = named_place(f"{boundary.module}.{boundary.function}", boundary.source)
+        stub, invented = boundary.declared_as, boundary.invented
+        parts = [
+            self.words("boundary.declared", name=code(stub)) if stub else "",
+            self.words(f"boundary.{boundary.answered}"),
+            self.words("boundary.invented_what", what=invented) if invented else "",
+        ]
         self.out.item(depth, f"{name}{_comment(parts)} {evidence_badge(self.words, 'observed')}")
         kernels = self.by_boundary.get(boundary.id, [])
         for kernel in kernels:

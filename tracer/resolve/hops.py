@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tracer.model.capture import BoundaryCall, CaptureRecord, Frame, Launch
+from collections.abc import Sequence
+
+from tracer.model.capture import BoundaryCall, CaptureRecord, Frame, Launch, SourceTree
 from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, JitLayer
 from tracer.model.source import Dispatch, Hop, Layer, TunedLookup, TunedStatus
@@ -53,9 +55,15 @@ def tuned_hop(tuned: TunedLookup) -> Hop:
     return Hop(layer=Layer.TUNED_CONFIG, name="miss", evidence=Evidence.RESOLVED, note="miss", reason=reason)
 
 
-def boundary_hop(boundary: BoundaryCall) -> Hop:
-    """The hop that leaves Python for a JIT-built module."""
-    return Hop(layer=Layer.JIT, name=f"{boundary.module}.{boundary.function}", evidence=Evidence.OBSERVED)
+def boundary_hop(boundary: BoundaryCall, trees: Sequence[SourceTree] = ()) -> Hop:
+    """The hop that leaves Python for a JIT-built module, with the stub that declares the function."""
+    return Hop(
+        layer=Layer.JIT,
+        name=f"{boundary.module}.{boundary.function}",
+        source=linked(boundary.source, trees),
+        evidence=Evidence.OBSERVED,
+        note=f"declared as {boundary.declared_as}" if boundary.declared_as else None,
+    )
 
 
 def _dispatch_hops(dispatch: Dispatch) -> list[Hop]:
@@ -100,7 +108,7 @@ def build_hops(
     if launch is not None and launch.cpu_op is not None:
         hops += _cpu_op_hops(record, launch.cpu_op)
     if boundary is not None:
-        hops.append(boundary_hop(boundary))
+        hops.append(boundary_hop(boundary, record.environment.trees))
     if dispatch is not None:
         hops += _dispatch_hops(dispatch)
     if launch is not None:

@@ -143,7 +143,9 @@ def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int,
     parts = {frame_id: _Part() for frame_id in by_id}
     root = _Part()
     for boundary in record.boundaries:
-        _part_of(boundary.frame, parts, root).boundaries.append(boundary)
+        declared = linked(boundary.source, record.environment.trees)
+        call = boundary if declared is boundary.source else msgspec.structs.replace(boundary, source=declared)
+        _part_of(boundary.frame, parts, root).boundaries.append(call)
     for launch in record.launches:
         _part_of(launch.frame, parts, root).launches.append(launch.id)
 
