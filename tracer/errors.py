@@ -7,6 +7,7 @@ KtraceError            exit 1: the work failed
 |- RecordError         a record file is truncated, of a newer schema, or no record at all
 |- TraceError          a trace file from which nothing could be read
 |- SourceTreeError     aiter (or another source tree) is missing, broken, or of an unknown layout
+|- CodeObjectError     a code object, bundle or assembly text that can't be read
 |- RenderError         a page or site could not be written
 `- NameSyntaxError     a kernel name claims a grammar and breaks it (registry.decode turns it into an answer)
 """
@@ -67,6 +68,10 @@ class TraceError(KtraceError):
 
 class SourceTreeError(KtraceError):
     """A source tree (aiter) is missing, broken, or of an unknown layout."""
+
+
+class CodeObjectError(KtraceError):
+    """A code object, a bundle of them, or an assembly text from which nothing could be read."""
 
 
 class RenderError(KtraceError):

@@ -7,17 +7,18 @@ observed (`frame_evidence`), the kernel is really there, and only a GPU could ha
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from tracer.capture.code_object import KernelNote, kernel_notes
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.places import Places
 from tracer.capture.protocol import TargetFacts
 from tracer.capture.values import Values
+from tracer.codeobjects.amdgcn import read_amdgcn
+from tracer.codeobjects.kernel import KernelCode
+from tracer.codeobjects.metadata import kernel_notes
 from tracer.model.capture import CompiledKernel, Launch, Resources
 from tracer.model.evidence import Evidence, GridUnit
 
@@ -29,7 +30,6 @@ _OPTIONS = (
     "waves_per_eu", "matrix_instr_nonkdim", "kpack", "num_ctas", "schedule_hint", "enable_fp_fusion",
     "launch_cooperative_grid", "maxnreg", "ir_override",
 )  # fmt: skip
-_INSTRUCTION = re.compile(r"^\s+([a-z][a-z0-9_]+)\b", re.MULTILINE)
 _COMPILER = "calls of Triton's compiler"
 
 
@@ -58,6 +58,7 @@ class TritonLaunches:
         self._number = number
         self._values = values
         self._compiled: dict[str, Any] = {}
+        self._counted: dict[str, dict[str, int]] = {}
         self._recorder: FrameRecorder | None = None
         self.launches: list[Launch] = []
 
@@ -143,6 +144,7 @@ class TritonLaunches:
             was = recorder.pause(_COMPILER) if recorder is not None else False
             try:
                 compiled = real_compile(*args, **kwargs)
+                launches._counted[compiled.metadata.hash] = _instructions(compiled)
             finally:
                 if recorder is not None:
                     recorder.resume(was)
@@ -187,10 +189,6 @@ class TritonLaunches:
     def _kernel(self, source: Any, metadata: Any, compiled: Any, binary_bytes: int) -> CompiledKernel:
         function = source.fn
         assembly = compiled.asm.get("amdgcn", "") if compiled is not None else ""
-        counts: dict[str, int] = {}
-        for instruction in _INSTRUCTION.findall(assembly):
-            if instruction.startswith(("v_mfma", "v_smfmac")):
-                counts[instruction] = counts.get(instruction, 0) + 1
         return CompiledKernel(
             target=self._facts.target.arch or "",
             num_warps=metadata.num_warps,
@@ -201,7 +199,7 @@ class TritonLaunches:
             source=self._places.ref(function.fn.__code__.co_filename, function.fn.__code__.co_firstlineno),
             isa_lines=assembly.count("\n") or None,
             binary_bytes=binary_bytes or None,
-            instructions=counts,
+            instructions=self._counted.get(metadata.hash, {}),
         )
 
 
@@ -211,8 +209,15 @@ def _with_lds(resources: Resources, lds_bytes: int) -> Resources:
     return msgspec.structs.replace(resources, lds_bytes=lds_bytes)
 
 
-def _note_of(name: str, binary: bytes) -> KernelNote | None:
+def _note_of(name: str, binary: bytes) -> KernelCode | None:
     return next((note for note in kernel_notes(binary) if note.name == name), None)
+
+
+def _instructions(compiled: Any) -> dict[str, int]:
+    """Mnemonic -> how often it stands in the assembly of a compiled kernel; empty where it has no AMD assembly."""
+    kernels = read_amdgcn(compiled.asm.get("amdgcn", "")).kernels
+    kernel = next((kernel for kernel in kernels if kernel.name == compiled.metadata.name), None)
+    return (kernel.instructions or {}) if kernel is not None else {}
 
 
 def _plain(value: Any) -> Any:

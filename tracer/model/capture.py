@@ -219,7 +219,7 @@ class CompiledKernel(msgspec.Struct, frozen=True, kw_only=True):
         source: where the kernel is defined.
         isa_lines: lines of the assembly.
         binary_bytes: size of the code object, in bytes.
-        instructions: mnemonic -> how often it stands in the assembly (matrix, memory and wait instructions).
+        instructions: mnemonic -> how often it stands in the assembly; up to ktrace 0.1.0 matrix instructions alone.
     """
 
     target: str

@@ -13,6 +13,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from tracer.codeobjects.instructions import matrix_instructions
 from tracer.model.capture import CaptureRecord
 from tracer.model.report import Report
 from tracer.render import rows
@@ -124,6 +125,7 @@ def page_environment() -> jinja2.Environment:
         parameters=rows.parameters,
         step_files=rows.step_files,
         launch_options=rows.launch_options,
+        matrix_instructions=matrix_instructions,
         versions=rows.versions,
         indented=rows.indented,
     )
