@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 #: the element type that aiter's AITER_DISPATCH_* macros bind to scalar_t, and the ones they accept
 _DISPATCH_TYPES = {
     "AITER_DISPATCH_FLOATING16_TYPES": ("float16", "bfloat16"),
+    "AITER_DISPATCH_FLOATING16_TYPES_rmTorch": ("float16", "bfloat16"),
     "VLLM_DISPATCH_FLOATING_TYPES": ("float32", "float16", "bfloat16"),
 }
 _MAX_DEPTH = 30
@@ -189,6 +190,8 @@ class Walk(Statements):
             return Unknown(name)
         if isinstance(callee, KernelLaunch):
             self.launches.append(callee)
+        if isinstance(callee, Lambda):
+            return self._run(callee, [self.evaluate(a, scope) for a in arguments])
         for argument in arguments:  # HIP_CALL(hipModuleLaunchKernel(...)) and its kin
             if argument.type == "call_expression":
                 self.evaluate(argument, scope)
@@ -283,11 +286,16 @@ class Walk(Statements):
             return Null()
         if method == "emplace":
             return Pair(Pair(values[0] if values else Null(), Null()), second=True)
-        return self._run(values[-1]) if values and isinstance(values[-1], Lambda) else Unknown(method)
+        return self._run(values[-1], []) if values and isinstance(values[-1], Lambda) else Unknown(method)
 
-    def _run(self, function: Lambda) -> Any:
+    def _run(self, function: Lambda, arguments: Sequence[Any]) -> Any:
+        """Calls a lambda. It shares the names around it, as one that captures by reference does."""
         body = function.node.child_by_field_name("body")
         assert body is not None
+        for parameter, value in zip(parameters_of(function.node), arguments, strict=False):
+            name = declared_name(parameter.child_by_field_name("declarator") or parameter)
+            if name is not None:
+                function.scope[name] = value
         try:
             self._statement(body, function.scope)
         except Returned as result:
@@ -353,7 +361,11 @@ class Walk(Statements):
 
     def _macro(self, name: str, arguments: list[Node], scope: Scope) -> Any:
         macro = self.source.macros[name]
-        block = parse_statements(expand(macro, [text_of(a) for a in arguments]))
+        body = expand(macro, [text_of(a) for a in arguments])
+        if macro.parameters[-1:] == ("...",) and len(arguments) < len(macro.parameters):
+            self._statement(parse_statements(body.replace("__VA_ARGS__", "")), scope)
+            return True  # the statements follow as a block (tracer.aiter.cpp_source)
+        block = parse_statements(body)
         before, self._offset = self._offset, macro.line - 1
         try:
             self._statement(block, scope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,8 @@ class Expressions(abc.ABC):
                 values = node.child_by_field_name("value")
                 kind = text_of(node.child_by_field_name("type"))
                 inner = [self.evaluate(c, scope) for c in (values.named_children if values is not None else [])]
+                if not inner and "::" in kind and not kind.endswith("string") and "vector<" not in kind:
+                    return Unknown(f"{kind}{{}}")  # a tag
                 return self._construct(kind, inner)
             case "cast_expression":
                 inner_node = node.child_by_field_name("value")
@@ -100,6 +103,10 @@ class Expressions(abc.ABC):
         dtype = scalar_type(name)
         if dtype is not None:
             return dtype
+        tag = re.fullmatch(r"decltype\((\w+)\)::value", name)
+        if tag is not None and isinstance(scope.get(tag.group(1)), Unknown):
+            word = scope[tag.group(1)].text
+            return True if "true_type" in word else False if "false_type" in word else Unknown(name)
         if name in self.source.constants:
             return literal(self.source.constants[name])
         if "is_same_v<" in name or ("is_same<" in name and name.endswith("::value")):

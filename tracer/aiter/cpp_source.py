@@ -135,9 +135,9 @@ def declared_name(node: Node) -> str | None:
 
 
 def parameters_of(function: Node) -> list[Node]:
-    """The parameters of a function definition, in order."""
+    """The parameters of a function definition or lambda, in order."""
     declarator = function.child_by_field_name("declarator")
-    while declarator is not None and declarator.type != "function_declarator":
+    while declarator is not None and not declarator.type.endswith("function_declarator"):
         declarator = declarator.child_by_field_name("declarator") or next(
             (c for c in declarator.named_children if c.type.endswith("declarator")), None
         )
@@ -168,7 +168,32 @@ def prepare(content: str) -> str:
             continued = line.endswith("\\")
             continue
         kept.append(line if all(taken) else "")
-    return as_calls(_as_functions("\n".join(kept)).replace(_MARKER, " " * len(_MARKER)))
+    joined = _as_blocks(_as_functions("\n".join(kept)), content)
+    return as_calls(joined.replace(_MARKER, " " * len(_MARKER)))
+
+
+def _as_blocks(content: str, whole: str) -> str:
+    """`MACRO(x, statements)` of a macro that puts them into branches, as `if(MACRO(x)) {statements}`: lines stay."""
+    for found in _DEFINE.finditer(whole):
+        name, parameters = found.group(1), found.group(2)
+        if "..." not in parameters or not re.search(r"\{[^{}]*\b__VA_ARGS__\s*\}", found.group(3)):
+            continue
+        for use in reversed(list(re.finditer(rf"\b{name}\(([\w.]+),(?!\s*\[)", content))):
+            end = _closing(content, content.index("(", use.start()))
+            if end is not None and ";" in content[use.end() : end]:
+                head = f"if({name}({use.group(1)})) {{"
+                content = f"{content[: use.start()]}{head}{content[use.end() : end]}}}{content[end + 1 :]}"
+    return content
+
+
+def _closing(content: str, opening: int) -> int | None:
+    """Where the parenthesis that opens at a place closes."""
+    depth = 0
+    for at in range(opening, len(content)):
+        depth += {"(": 1, ")": -1}.get(content[at], 0)
+        if depth == 0:
+            return at
+    return None
 
 
 def _as_functions(content: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,8 @@ class Statements(Expressions, abc.ABC):
                 self._return(node, scope)
             case "declaration":
                 self._declare(node, scope)
+            case "alias_declaration":
+                self._alias(node, scope)
             case "expression_statement":
                 for child in node.named_children:
                     self.evaluate(child, scope)
@@ -154,6 +157,13 @@ class Statements(Expressions, abc.ABC):
             name = declared_name(part)
             if name is not None:
                 scope[name] = self._initial(kind, name, part, scope)
+
+    def _alias(self, node: Node, scope: Scope) -> None:
+        """`using T = decltype(x);`: the type of a tag that a generic lambda is called with."""
+        named = re.fullmatch(r"decltype\((\w+)\)", text_of(node.child_by_field_name("type")))
+        value = scope.get(named.group(1)) if named else None
+        if isinstance(value, Unknown):
+            scope[text_of(node.child_by_field_name("name"))] = value.text.removesuffix("{}")
 
     def _initial(self, kind: str, name: str, part: Node, scope: Scope) -> Any:
         """What a declared variable begins as."""
