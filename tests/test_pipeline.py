@@ -133,3 +133,22 @@ def test_a_live_run_on_rocm_says_that_it_is_unproven() -> None:
     live = msgspec.structs.replace(handmade.blockscale(), mode=Mode.LIVE)
     assert ("warning", "note.live_rocm") in notes(build_report(live))
     assert "note.live_rocm" not in [n.text_key for n in build_report(handmade.live()).notes]
+
+
+@pytest.mark.parametrize(("m", "warned"), [(128, False), (10_000_000, False), (100_000_000, True)])
+def test_operands_that_no_memory_of_the_device_holds_are_warned_of(m: int, warned: bool) -> None:
+    record = handmade.blockscale()
+    call = msgspec.structs.replace(record.call, shape={"M": m, "N": 1536, "K": 7168})
+    report = build_report(msgspec.structs.replace(record, call=call))
+    assert (("warning", "note.too_large") in notes(report)) is warned
+    if warned:
+        values = next(note.values for note in report.notes if note.text_key == "note.too_large")
+        assert (values["memory"], values["device"]) == ("192 GiB", "MI300X")
+
+
+def test_an_operand_of_two_kernels_is_counted_once() -> None:
+    record = handmade.pair()
+    # x in bf16 and its fp8 copy: 176 GB of 206, though the bytes of both kernels add up to 235
+    call = msgspec.structs.replace(record.call, shape={"M": 8_000_000, "N": 128, "K": 7168})
+    report = build_report(msgspec.structs.replace(record, call=call))
+    assert ("warning", "note.too_large") not in notes(report)

@@ -157,6 +157,9 @@ def _notes(
             "compute_units": str(record.target.compute_units or "?"),
         }
         yield Note(level=NoteLevel.WARNING, text_key="note.no_device", values=values)
+    elif (memory := known.device.hbm_bytes.value) is not None and _operands(work) > memory:
+        values = {"bytes": _gib(_operands(work)), "memory": _gib(memory), "device": known.device.key}
+        yield Note(level=NoteLevel.WARNING, text_key="note.too_large", values=values)
     for lost in record.lost:
         of_kernels = "kernel" in lost.what or "launch" in lost.what
         yield Note(
@@ -164,6 +167,19 @@ def _notes(
             text_key="note.lost",
             values={"what": lost.what, "count": str(lost.count), "detail": lost.detail or ""},
         )
+
+
+def _operands(work: Work) -> int:
+    """Bytes that the operands take at least; one that several kernels of a call name is counted once."""
+    sizes: dict[str, int] = {}
+    for name, size in work.items:
+        operand = name.rpartition(" ")[2]
+        sizes[operand] = max(size, sizes.get(operand, 0))
+    return sum(sizes.values())
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:,.0f} GiB"
 
 
 def _uncovered(record: CaptureRecord, kernel: KernelReport) -> Uncovered | None:
