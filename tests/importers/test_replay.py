@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.importers.handmade import Event, call, frame, joined, kernel, op
+from tracer.importers.formats import read_timeline
+from tracer.importers.joins import join
 from tracer.importers.replay import Capture, graph_launches
 
 
@@ -98,3 +101,35 @@ def test_kernels_outside_a_graph_are_left_alone() -> None:
 
 def test_graph_launches_are_listed_with_their_kernels_in_order_of_time() -> None:
     assert graph_launches(joined(replayed(["a", "b"], ["c"]))) == {0: [0, 1], 1: [2]}
+
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+
+
+def test_a_cuda_capture_without_names_is_matched_by_order_alone_where_counts_and_stream_agree() -> None:
+    """CUDA's launch calls state no kernel names; the traces were recorded on an H200."""
+    capture = join(read_timeline(TRACES / "h200_graph_capture.json.gz"))
+    replay = join(read_timeline(TRACES / "h200_graph_replay.json.gz"))
+    own = Capture(capture, replay)
+    assert [(r.kernels, r.matched, r.captured, r.named, r.in_order, r.complete) for r in own.replays] == [
+        (6, 6, 6, False, False, True)
+    ] * 2
+    functions = []
+    for row in sorted(range(6), key=lambda r: replay.timeline.kernels.start_us[r]):
+        match = own.match_of(row)
+        assert match is not None
+        assert "by order alone" in match.reason
+        chain = capture.frames.chain(capture.launched_frame[match.call])
+        names = [capture.timeline.names.values_[capture.frames.name[index]] for index in chain]
+        functions.append(any("gemm_a16w16" in name for name in names))
+    assert functions == [True, True, False, False, False, False]
+
+
+def test_a_capture_without_names_that_holds_another_number_of_launches_matches_nothing() -> None:
+    events = captured(["", ""])
+    own = Capture(
+        joined([{**e, "args": {k: v for k, v in e.get("args", {}).items() if k != "kernel"}} for e in events]),
+        joined(replayed(["a", "b", "c"])),
+    )
+    (compared,) = own.replays
+    assert (compared.matched, compared.named, compared.complete) == (0, False, False)

@@ -6,17 +6,15 @@ The profiler's own trace is read by the reader of imported traces, so a live run
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tracer.capture.frames import FrameRecorder
-from tracer.importers.bytestream import ByteStream
+from tracer.importers.formats import read_timeline
 from tracer.importers.joins import join
-from tracer.importers.kineto import read_kineto
-from tracer.importers.losses import Losses
 from tracer.importers.records import origin_of, record_of
 from tracer.importers.timeline import Timeline
 from tracer.model.capture import Call, CpuOp, Launch, Lost, TraceOrigin
@@ -58,7 +56,15 @@ def profile_once(call: Callable[[], Any], recorder: FrameRecorder, folder: Path)
         finally:
             recorder.stop()
         torch.cuda.synchronize()
-    timeline = _timeline(session, folder)
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        path = Path(name) / "profile.json"
+        session.export_chrome_trace(str(path))
+        return read_profile(path)
+
+
+def read_profile(path: Path) -> Profile:
+    """The launches and operators of a profiler's trace of one call."""
+    timeline = read_timeline(path)
     joined = join(timeline)
     record = record_of(
         joined,
@@ -86,21 +92,20 @@ def kernel_sums_us(call: Callable[[], Any], calls: int, folder: Path) -> list[fl
         for _ in range(calls):
             call()
         torch.cuda.synchronize()
-    kernels = _timeline(session, folder).kernels
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        path = Path(name) / "profile.json"
+        session.export_chrome_trace(str(path))
+        return sums_by_call(read_timeline(path), calls)
+
+
+def sums_by_call(timeline: Timeline, calls: int) -> list[float]:
+    """The sum of kernel durations of each of several equal calls, in µs; empty when kernels can't be shared out."""
+    kernels = timeline.kernels
     if not len(kernels) or len(kernels) % calls:
         return []
     in_order = [us for _, us in sorted(zip(kernels.start_us, kernels.duration_us, strict=True))]
     each = len(in_order) // calls
     return [sum(in_order[i : i + each]) for i in range(0, len(in_order), each)]
-
-
-def _timeline(session: Any, folder: Path) -> Timeline:
-    with tempfile.TemporaryDirectory(dir=folder) as name:
-        path = Path(name) / "profile.json"
-        session.export_chrome_trace(str(path))
-        losses = Losses()
-        blocks: Iterable[bytes] = ByteStream(path, losses).blocks()
-        return read_kineto(blocks, losses)
 
 
 def _moved(op: CpuOp, shift: int) -> CpuOp:

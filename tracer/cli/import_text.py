@@ -101,6 +101,7 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
         found = (
             f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
             + (", all names in order" if replay.in_order else "")
+            + ("" if replay.named else ", by order alone: its launch calls state no kernel names")
             + ("" if replay.complete else "; the capture is INCOMPLETE")
             if replay.matched is not None
             else "no stack without --capture-trace"

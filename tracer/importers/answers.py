@@ -79,6 +79,7 @@ class ReplaySummary(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         call: the runtime call; kernels, us: what it ran.
         matched: kernels with a launch in the capture; captured: launches there; in_order: whether all names agree.
+        named: whether the capture's launch calls state kernel names; without them order alone has to do.
         missing, surplus: kernels that the capture lacks, or that only it has, with counts.
         complete: whether capture and replay hold the same kernels.
     """
@@ -89,6 +90,7 @@ class ReplaySummary(msgspec.Struct, frozen=True, kw_only=True):
     matched: int | None = None
     captured: int | None = None
     in_order: bool | None = None
+    named: bool | None = None
     missing: dict[str, int] = {}
     surplus: dict[str, int] = {}
     complete: bool | None = None

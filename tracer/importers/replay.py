@@ -1,7 +1,8 @@
 """Stacks for kernels that a graph replayed: the replay's and the capture's traces in, matches with their grounds out.
 
 A graph runs the kernels that were launched while it was captured, so the capture's launch calls, which led to no kernel
-of their own, are matched to the replayed kernels by order and name. A match can be wrong, and is called inferred.
+of their own, are matched to the replayed kernels by order and name. CUDA's launch calls state no names: there order
+alone has to do, where the counts agree and one stream ran it all. A match can be wrong, and is called inferred.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         call: row of the graph's launch in the replay's trace.
         kernels: kernels that it ran; matched: of these, with a launch in the capture.
         captured: launches in the capture.
+        named: whether the capture's launch calls state kernel names.
         in_order: whether the names agree one by one from first to last.
         missing: (name, how many) that the replay ran and the capture lacks; surplus: the other way round.
     """
@@ -44,13 +46,14 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     matched: int
     captured: int
     in_order: bool
+    named: bool = True
     missing: tuple[tuple[str, int], ...] = ()
     surplus: tuple[tuple[str, int], ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether capture and replay hold the same kernels."""
-        return not self.missing and not self.surplus
+        """Whether capture and replay hold the same kernels; without names, whether they hold as many."""
+        return not self.missing and not self.surplus and (self.named or self.kernels == self.captured)
 
 
 class Capture:
@@ -77,6 +80,9 @@ class Capture:
         names = replayed.timeline.names.values_
         ran = [names[replayed.timeline.kernels.name[row]] for row in rows]
         captured = [name for name, _ in launches]
+        if launches and not any(captured):
+            self._match_by_order(replayed, call, rows, launches)
+            return
         in_order = ran == captured
         pairs = list(range(len(ran))) if in_order else _align(ran, captured)
         once = {name for name, count in Counter(ran).items() if count == 1} & {
@@ -109,6 +115,31 @@ class Capture:
                 in_order=in_order,
                 missing=tuple((ran_count - captured_count).most_common()),
                 surplus=tuple((captured_count - ran_count).most_common()),
+            )
+        )
+
+    def _match_by_order(
+        self, replayed: Joined, call: int, rows: Sequence[int], launches: Sequence[tuple[str, int]]
+    ) -> None:
+        """Matches kernels to launch calls that state no names, where nothing but the order is needed."""
+        kernels = replayed.timeline.kernels
+        streams = {kernels.stream[row] for row in rows}
+        sure = len(rows) == len(launches) and len(streams) == 1
+        if sure:
+            for position, row in enumerate(rows):
+                reason = (
+                    f"kernel {position + 1} of {len(rows)} in the graph is taken for launch {position + 1} of "
+                    f"{len(launches)} in its capture by order alone: the capture's launch calls state no kernel names"
+                )
+                self._matches[row] = Match(launches[position][1], reason)
+        self.replays.append(
+            Replay(
+                call=call,
+                kernels=len(rows),
+                matched=len(rows) if sure else 0,
+                captured=len(launches),
+                in_order=False,
+                named=False,
             )
         )
 
