@@ -66,8 +66,8 @@ def _change(change: KernelChange) -> list[str]:
 def _place(place: PlaceDiff) -> list[str]:
     where = " <- ".join(one_line(part) for part in (place.op, place.place) if part) or "(no operator, no stack)"
     lines = [
-        f"  {_time(place.a_us, place.a_count):>16} -> {_time(place.b_us, place.b_count):>16}  {_ratio(place.a_us, place.b_us):>8}"
-        f"  {place.a_count:,} -> {place.b_count:,}  {where}"
+        f"  {_time(place.a_us, place.a_count):>16} -> {_time(place.b_us, place.b_count):>16}  "
+        f"{_ratio(place.a_us, place.b_us):>8}  {place.a_count:,} -> {place.b_count:,}  {where}"
     ]
     for change in place.kernels:
         lines += _change(change)
