@@ -13,6 +13,7 @@ from tracer.names import registry
         ("a8w8_rowwise_256x128x256x128_32x32_2x4...", {"n_xdl_per_wave"}, {"m_xdl_per_wave", "a_bits"}),
         ("moe_cktile2stages_gemm2_256x128x128x128_1x4_16x16x128_4perCU_per_1x32...",
          {"quant_type", "has_bias", "mul_routed_weight"}, {"block_per_cu", "stage"}),
+        ("fmha_fwd_splitkv_combine_d256_fp16_batch_b32x12...", {"tile"}, {"group_mode"}),
         ("_softmax_kernel_online_BLOCK_SIZE_25\u2026", {"constexprs"}, {"base_name"}),
     ],
 )  # fmt: skip

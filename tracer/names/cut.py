@@ -32,9 +32,9 @@ def without_the_cut(answer: DecodedName) -> DecodedName:
     first = end
     for key, (start, stop) in answer.spans.items():
         if start < stop == end:
-            if isinstance(fields[key], dict) and len(fields[key]) > 1:
+            last = answer.spelled.rfind("_", start, end)
+            if isinstance(fields[key], dict) and len(fields[key]) > 1 and last > start:
                 fields[key] = dict(list(fields[key].items())[:-1])
-                last = answer.spelled.rfind("_", start, end)
                 spans[key] = (start, last)
                 first = min(first, last + 1)
             else:
