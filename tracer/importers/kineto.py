@@ -17,7 +17,6 @@ from tracer.importers.kineto_events import (
     FIRST_KEYS,
     Event,
     Number,
-    RunFrame,
     as_event,
     category_of,
     decode_events,
@@ -87,8 +86,8 @@ class KinetoReader:
 
     def take(self, events: list[Any]) -> None:
         """Adds a batch of events."""
-        if type(events[0]) is RunFrame:
-            self._take_category("python_function", events)
+        if len(kinds := set(map(type, events))) == 1 and Event not in kinds:
+            self._take_category(category_of(kinds.pop()), events)
             return
         by_type: dict[type, list[Any]] = {}
         for event in events:
@@ -176,7 +175,8 @@ class KinetoReader:
         calls.correlation.extend(ids([a.correlation for a in args], timeline))
         calls.external.extend(ids([a.external for a in args], timeline))
         calls.kernel.extend([-1 if a.kernel is None else names[a.kernel] for a in args])
-        calls.shape.extend([shapes[a.grid, a.block, None, a.lds_bytes] for a in args])
+        none = shapes[()]
+        calls.shape.extend([shapes[a.grid, a.block] if a.grid else none for a in args])
 
     def _ops(self, events: list[Event]) -> None:
         self._spans(self._timeline.ops, events, ids([event.args.external for event in events], self._timeline))

@@ -101,7 +101,7 @@ class OpEvent(msgspec.Struct, gc=False, frozen=True, tag_field="cat", tag="cpu_o
 
 
 class FrameEvent(msgspec.Struct, gc=False, frozen=True, tag_field="cat", tag="python_function"):
-    """A Python function among other events."""
+    """A Python function, the bulk of a trace."""
 
     ph: Literal["X"] = "X"
     name: str = ""
@@ -109,10 +109,6 @@ class FrameEvent(msgspec.Struct, gc=False, frozen=True, tag_field="cat", tag="py
     tid: Number = 0
     ts: float = 0.0
     dur: float = 0.0
-
-
-class RunFrame(FrameEvent, gc=False, frozen=True, tag_field="cat", tag="python_function"):
-    """A Python function in a batch of nothing else: the bulk of a trace."""
 
 
 #: categories of which nothing is needed but their number
@@ -124,7 +120,7 @@ _IGNORED_EVENTS = [
 
 _TYPED = (KernelEvent, CallEvent, DriverEvent, CopyEvent, FillEvent, OpEvent, FrameEvent, *_IGNORED_EVENTS)
 _DECODE_TYPED = msgspec.json.Decoder(list[Union[_TYPED]]).decode  # type: ignore[valid-type]  # noqa: UP007
-_DECODE_FRAMES = msgspec.json.Decoder(list[RunFrame]).decode
+_DECODE_FRAMES = msgspec.json.Decoder(list[FrameEvent]).decode
 _DECODE_ANY = msgspec.json.Decoder(list[Event]).decode
 
 
