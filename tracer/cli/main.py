@@ -24,6 +24,7 @@ VERBS = {
     "diff": "Compare two traces or records: kernels that changed, by decoded fields, with times.",
     "symbols": "Print the kernel symbols of a CK instance, or the one that runs for a shape.",
     "check": "Check aiter's tuned configs: a shape, a log, or all of its files.",
+    "isa": "Show kernels, registers, occupancy and instructions of compiled code.",
     "site": "Make, build or serve the site of pages.",
     "ops": "List the ops that ktrace can run.",
     "devices": "List the devices ktrace knows, with the source of every figure.",

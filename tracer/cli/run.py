@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 
 from tracer.capture.protocol import CallRequest
 from tracer.cli.answers import run_answer, run_text
+from tracer.cli.op_arguments import explicit_config
 from tracer.errors import UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
@@ -111,21 +111,6 @@ def command() -> None:
     """Run (or dry-run) an op, follow it to its kernel, and write its page."""
 
 
-def _config(op: Op, text: str | None) -> dict[str, Any] | None:
-    """The explicit kernel configuration, checked by the op."""
-    if text is None:
-        return None
-    wanted = 'a JSON object such as {"BLOCK_SIZE_M": 16, ...}'
-    try:
-        config = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"--config is no JSON: {error}", expected=wanted) from None
-    if not isinstance(config, dict):
-        raise UsageError("--config is no JSON object", expected=wanted)
-    op.check_config(config)
-    return config
-
-
 def _command_line(
     op: Op, shape: dict[str, int], options: dict[str, str], arguments: tuple[str, ...], given: dict[str, str | None]
 ) -> str:
@@ -191,7 +176,7 @@ def run_op(
     """
     from tracer.capture.select import capture
 
-    config = _config(op, config_text)
+    config = explicit_config(op, config_text)
     if shapes and not op.dims:
         raise UsageError(f"{op.name} takes no --shape", hint="give each tensor's shape: --arg 'x=bf16[128,7168]'")
     wanted = read_shapes(op, shapes) if op.dims else [{}]

@@ -6,7 +6,9 @@ kernels are those that its recipe has written. Both are read from the tree, so t
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -63,33 +65,59 @@ def expected_of(
     if moe is not None:
         made = generated(tree, moe, arch)
         names = {name: f"{i.file}:{i.line}" for name, i in made.instances.items() if name in made.lookup}
-        return Expectation(table=names, files=_stamps(tree, (GENERATOR, TABLES)))
+        return Expectation(table=names, files=_stamps(tree, module, (GENERATOR, TABLES)))
     assert how is not None
     units = target.compute_units if target is not None else None
     family = CK_FAMILIES.get(module.name)
     if family is not None and how.tuned and how.generators:
-        return _ck(tree, family, how, environment, Target(arch=arch, compute_units=units))
+        return _ck(tree, module, family, how, environment, Target(arch=arch, compute_units=units))
     return _assembly(tree, module, how, arch)
 
 
-def _stamps(tree: AiterTree, files: Iterable[str]) -> dict[str, int]:
-    """When each file that is there was written."""
+def _stamps(tree: AiterTree, module: BuiltModule, files: Iterable[str]) -> dict[str, int]:
+    """When each file that is there was written.
+
+    A module that was installed with the tree came with its files, whichever the installer wrote last: then only files
+    count whose size is no longer the installed one.
+    """
+    installed = _installed_sizes(tree)
+    inside = Path(module.path).resolve()
+    with_tree = inside.is_relative_to(tree.python_root) and inside.relative_to(tree.python_root).as_posix() in installed
     found = {}
     for file in dict.fromkeys(files):
+        path = tree.absolute(file)
         try:
-            found[file] = tree.absolute(file).stat().st_mtime_ns
+            status = path.stat()
         except OSError:
             continue
+        known = installed.get(path.relative_to(tree.python_root).as_posix()) if with_tree else None
+        if known is None or known != status.st_size:
+            found[file] = status.st_mtime_ns
     return found
 
 
-def _ck(tree: AiterTree, family: CkFamily, how: Recipe, environment: Mapping[str, str], target: Target) -> Expectation:
+def _installed_sizes(tree: AiterTree) -> dict[str, int]:
+    """File -> its size as installed, by the wheel's RECORD; empty for a checkout."""
+    for record in tree.python_root.glob("amd_aiter-*.dist-info/RECORD"):
+        with record.open(encoding="utf-8", newline="") as rows:
+            return {row[0]: int(row[2]) for row in csv.reader(rows) if len(row) == 3 and row[2].isdigit()}
+    return {}
+
+
+def _ck(
+    tree: AiterTree,
+    module: BuiltModule,
+    family: CkFamily,
+    how: Recipe,
+    environment: Mapping[str, str],
+    target: Target,
+) -> Expectation:
     assert target.arch is not None
     table = instance_table(tree, family.instances, target.arch)
     merged = merge(tree, require(tree, how.tuned[0]), environment)
     rule = bake_rule(tree, how.generators[0])
     defaults = {i.name: f"{i.file}:{i.line}" for i in table.defaults.values()}
-    files = _stamps(tree, (*merged.files, table.file, how.generators[0]))
+    files = _stamps(tree, module, (*merged.files, table.file, how.generators[0]))
     units = target.compute_units or WHOLE_PART.get(target.arch)
     if rule is None or units is None:
         why = (
@@ -100,10 +128,12 @@ def _ck(tree: AiterTree, family: CkFamily, how: Recipe, environment: Mapping[str
         return Expectation(defaults=defaults, files=files, reason=why)
     baked = bake(rule, merged, table, msgspec.structs.replace(target, compute_units=units))
     assumed = "" if target.compute_units else " (assumed: --cu-num names another count)"
-    failed = ""
+    reason = None
     if baked.failures:
         row, why = baked.failures[0]
-        failed = f"the build fails on {len(baked.failures)} rows, first {row.file}:{row.line}: {why}"
+        reason = f"the build fails on {len(baked.failures)} rows, first {row.file}:{row.line}: {why}"
+    elif not baked.entries:
+        reason = f"no row of the merged {merged.variable.merge_name} is for {target.arch} with {units} CUs"
     return Expectation(
         wanted=tuple(WantedInstance(entry.instance.name, entry.row) for entry in baked.entries.values()),
         defaults=defaults,
@@ -111,7 +141,7 @@ def _ck(tree: AiterTree, family: CkFamily, how: Recipe, environment: Mapping[str
         by_name=rule.columns == ("kernelName",),
         assumption=f"it was built where {target.arch} with {units} CUs was visible{assumed}: rows of other GPUs are "
         "left out of its table",
-        reason=failed or None,
+        reason=reason,
     )
 
 
@@ -131,4 +161,4 @@ def _assembly(tree: AiterTree, module: BuiltModule, how: Recipe, arch: str) -> E
         files += [source for source in how.sources if tree.absolute(source).is_file()]
         reason = reason or f"{module.name} has no table of instances or assembly kernels that ktrace reads"
         reason += "; the age of its sources counts"
-    return Expectation(assembly=tuple(wanted.values()), files=_stamps(tree, files), reason=reason)
+    return Expectation(assembly=tuple(wanted.values()), files=_stamps(tree, module, files), reason=reason)
