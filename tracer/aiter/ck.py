@@ -63,7 +63,7 @@ def ck_places(tree: AiterTree, generator: str, pipeline_version: int | None) -> 
         SourceTreeError: a file that is there can't be read.
     """
     script = text.read(tree.absolute(generator))
-    header = _header_of(tree, generator, script)
+    header = header_of(tree, generator, script)
     if header is None:
         return CkPlaces(missing=f"{generator} includes no header of its folder")
     alias = re.search(r"using \w*Instance = (\w+)<", script)
@@ -73,7 +73,8 @@ def ck_places(tree: AiterTree, generator: str, pipeline_version: int | None) -> 
     found = CkPlaces(helper=helper, wrapper=wrapper)
     if helper is None:
         return msgspec.structs.replace(found, missing=f"{header} declares no alias that {generator} uses")
-    return _from_header(tree, found, header, helper.line, 4, pipeline_version)
+    shuffled = re.search(rf"= {helper.name}<\s*MFMA\b", script) is not None
+    return _from_header(tree, found, header, helper.line, 4, pipeline_version, shuffled)
 
 
 def places_of_function(tree: AiterTree, header: str, function: str, pipeline_version: int | None) -> CkPlaces:
@@ -97,9 +98,18 @@ def places_of_function(tree: AiterTree, header: str, function: str, pipeline_ver
 
 
 def _from_header(
-    tree: AiterTree, found: CkPlaces, header: str, line: int, count: int, pipeline_version: int | None
+    tree: AiterTree,
+    found: CkPlaces,
+    header: str,
+    line: int,
+    count: int,
+    pipeline_version: int | None,
+    shuffled: bool = False,
 ) -> CkPlaces:
-    """Goes on from the lines of a header that name CK's device operation."""
+    """Goes on from the lines of a header that name CK's device operation.
+
+    `shuffled` says whether B's layout is MFMA, by which one of CK's operations picks its grid-wise header (2025).
+    """
     named = _DEVICE_OP.search("\n".join(text.lines(tree.absolute(header))[line - 1 : line - 1 + count]))
     if named is None:
         return msgspec.structs.replace(found, missing=f"{header}:{line} names no device operation of CK")
@@ -108,10 +118,12 @@ def _from_header(
             found,
             missing=f"{named.group(1)} is defined in {CK}, a submodule that this tree does not have (not fetched)",
         )
-    return _in_ck(tree, found, header, named.group(1), pipeline_version)
+    return _in_ck(tree, found, header, named.group(1), pipeline_version, shuffled)
 
 
-def _in_ck(tree: AiterTree, found: CkPlaces, header: str, device_op: str, version: int | None) -> CkPlaces:
+def _in_ck(
+    tree: AiterTree, found: CkPlaces, header: str, device_op: str, version: int | None, shuffled: bool
+) -> CkPlaces:
     op_file = _defining(tree, _includes(tree, header), device_op)
     if op_file is None:
         return msgspec.structs.replace(found, missing=f"no header that {header} includes defines {device_op}")
@@ -123,7 +135,12 @@ def _in_ck(tree: AiterTree, found: CkPlaces, header: str, device_op: str, versio
     single = [name for name in kernels if name not in two_buffers]
     chosen = (two_buffers if _has_two_buffers(op_path, version) else single)[:1]
     grids = [f for f in _includes(tree, op_file) if "/gpu/grid/gridwise" in f]
-    kernel = next((k for f in (op_file, *grids) if chosen and (k := _global_function(tree, f, chosen[0]))), None)
+    if re.search(r"is_same_v<BLayout,\s*(?:\w+::)*MFMA>", text.read(op_path)):
+        grids = [f for f in grids if f.endswith("_bpreshuffle.hpp") is shuffled]
+    two_lds = _uses_two_lds(op_path, version)
+    kernel = next(
+        (k for f in (op_file, *grids) if chosen and (k := _global_function(tree, f, chosen[0], two_lds))), None
+    )
     grid_file = kernel.file if kernel is not None and kernel.file in grids else grids[0] if grids else None
     gridwise = _place(tree, grid_file, "GridwiseGemm", r"^\s*struct\s+Gridwise\w+") if grid_file else None
     pipeline = _pipeline(tree, grid_file, version) if grid_file and version is not None else None
@@ -148,7 +165,17 @@ def _has_two_buffers(op_path: Path, version: int | None) -> bool:
     return bool(conditions) and str(version) in re.findall(r"BlockGemmPipelineVersion::v(\d)", conditions[-1])
 
 
-def _header_of(tree: AiterTree, generator: str, script: str) -> str | None:
+def _uses_two_lds(op_path: Path, version: int | None) -> bool | None:
+    """What the device operation passes for `Use2LDS` with a pipeline version; None where its kernels have no such."""
+    found = re.search(r"constexpr bool Use2LDS = (.*?)\}\(\);", text.read(op_path), re.DOTALL)
+    if found is None or version is None:
+        return None
+    branch = re.search(rf"BlockGemmPipelineVersion::v{version}\)\s*return (true|false);", found.group(1))
+    return branch.group(1) == "true" if branch is not None else None
+
+
+def header_of(tree: AiterTree, generator: str, script: str) -> str | None:
+    """The header of aiter's that a generator's instances include; None where it is not found."""
     folder = generator.rsplit("/", 1)[0]
     for name in dict.fromkeys(re.findall(r'#include "([\w/]+_common\w*\.cuh)"', script)):
         for candidate in (f"{folder}/include/{name}", f"{folder}/{name}"):
@@ -173,11 +200,13 @@ def _place(tree: AiterTree, file: str, name: str, pattern: str) -> Place | None:
     return None if line is None else Place(name, file, line)
 
 
-def _global_function(tree: AiterTree, file: str, name: str) -> Place | None:
-    """Where a `__global__` function of this name is defined in a file."""
+def _global_function(tree: AiterTree, file: str, name: str, two_lds: bool | None = None) -> Place | None:
+    """Where a `__global__` function of this name is defined in a file; of two the one that `Use2LDS` selects."""
     content = text.blank_comments(text.read(tree.absolute(file)))
     for found in re.finditer(rf"\b{name}\s*\(", content):
-        if "__global__" in content[max(0, found.start() - 600) : found.start()].rpartition("}")[2]:
+        before = content[max(0, found.start() - 600) : found.start()].rpartition("}")[2]
+        selected = two_lds is None or f"enable_if_t<{'' if two_lds else '!'}Use2LDS," in before
+        if "__global__" in before and (selected or "Use2LDS" not in before):
             return Place(name, file, content.count("\n", 0, found.start()) + 1)
     return None
 

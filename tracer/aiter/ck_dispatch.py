@@ -19,6 +19,7 @@ from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
 from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
 from tracer.aiter.ck_refusal import refusal, refusal_hop
+from tracer.aiter.ck_tile import tile_places
 from tracer.aiter.compiled import compiled_in
 from tracer.aiter.configs import MergedConfig, merge, require
 from tracer.aiter.cpp_eval import Walk
@@ -78,7 +79,7 @@ def resolve_ck(
         row, why = failures[0]
         reason, chosen = f"{family.module} does not build: {row.file}:{row.line}: {why}", None
     problem = _problem(family, values, _splits(tree, module, chosen[1] if chosen else ()))
-    tuned = _tuned(tree, module, walk, problem, target, environment)
+    tuned = _tuned(tree, module, walk, values, problem, target, environment)
     instance = _instance(module, walk, chosen[0]) if chosen else None
     hops = [*binding_hops(tree, module.binding), *([tuned_hop(tree, tuned)] if tuned else [])]
     hops += dispatch_hops(tree, module.binding, walk, module.baked, reason)
@@ -151,6 +152,7 @@ def _tuned(
     tree: AiterTree,
     module: _Module,
     walk: Walk,
+    values: Mapping[str, Any],
     problem: Problem | None,
     target: Target,
     environment: Mapping[str, str],
@@ -160,7 +162,8 @@ def _tuned(
         return None
     shape = {"M": problem.m, "N": problem.n, "K": problem.k, **({"B": problem.batch} if module.family.batched else {})}
     if module.baked is None or module.baked.rule.columns == ("kernelName",):
-        return lookup(tree, module.family.op, shape, target, environment)
+        answer = lookup(tree, module.family.op, shape, target, environment)
+        return answer if _agrees(answer, values.get("kernelName")) else None
     tried: list[tuple[TunedStatus, int, tuple[Any, ...]]] = []
     seen: dict[int, TunedStatus] = {}
     columns = tuple(dict.fromkeys((*module.baked.rule.gpu, *module.baked.rule.columns)))
@@ -176,7 +179,8 @@ def _tuned(
         return None
     rule = lookup_rule(tree, module.family.op)
     key = {**defaults(tree, rule.op, target.arch), **{k: str(v) for k, v in {**gpu, **shape}.items()}}
-    answer = look_up(tree, module.merged, Steps(columns, tuple(tried)), key)
+    # the generator takes repeated keys as they come, so that none of them makes it raise
+    answer = look_up(tree, module.merged, Steps(columns, tuple(tried)), key, first_wins=True)
     hit = next((e for e in walk.events if e.kind == "lookup" and e.outcome), None)
     entry = module.baked.entries.get(hit.key) if hit is not None else None
     if entry is None:  # Python's look-up may hit a row that the generator can make no instance of
@@ -184,6 +188,13 @@ def _tuned(
     if answer.row is not entry.row:  # of rows with one key the generator keeps the last
         answer = msgspec.structs.replace(answer, row=entry.row)
     return answer
+
+
+def _agrees(answer: TunedLookup, passed: Any) -> bool:
+    """Whether the name that Python passed is that of the row; a call that states none agrees with any answer."""
+    if not isinstance(passed, str):
+        return True
+    return passed == (answer.row.values.get("kernelName", "") if answer.row is not None else "")
 
 
 def _status(m: int, asked: int, problem: Problem, level: int) -> TunedStatus:
@@ -230,7 +241,7 @@ def _with_kernel(
     problem: Problem | None,
 ) -> Dispatch:
     version = instance.values.get("pipeline_version") if instance else None
-    places = ck.ck_places(tree, module.how.generators[0], version) if module.how.generators else ck.CkPlaces()
+    places = _places(tree, module.how, version)
     parameters: dict[str, Any] = {}
     if instance is not None and problem is not None:
         refused = refusal(tree, places, instance.values, problem)
@@ -248,6 +259,12 @@ def _with_kernel(
         core_flow=core_flow(tree, places),
         parameters=parameters,
     )
+
+
+def _places(tree: AiterTree, how: Recipe, version: int | None) -> ck.CkPlaces:
+    if not how.generators:
+        return ck.CkPlaces()
+    return tile_places(tree, how.generators[0]) or ck.ck_places(tree, how.generators[0], version)
 
 
 def _specialisation(tree: AiterTree, generator: str, instance: Instance, problem: Problem) -> str | None:
