@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import time
 
+import pycxxfilt
 import pytest
 
-from tracer.names import itanium, itanium_scan, registry
+from tests.names.mangled import SymbolMaker, reference
+from tracer.names import itanium, itanium_bound, itanium_scan, registry
+from tracer.names.itanium_tokens import Broken, Ends
+from tracer.names.itanium_walk import Walk
 
 CK = (
     "_ZN2ck27kernel_gemm_xdl_cshuffle_v3INS_42GridwiseGemmMultiD_ABScale_xdl_cshuffle_v3INS_13tensor_layout4gemm8RowMajor"
@@ -65,18 +70,20 @@ def test_a_length_that_is_wrong_does_not_hide_the_identifier() -> None:
     assert itanium.unwrap_wrong_length("_ZN2ck3fooE") is None
 
 
+def _nested(levels: int, identifier: str) -> str:
+    """A symbol whose text doubles with every one of its few references: `p<p<..., A>, p<..., A>>`."""
+    opening = "1pI" * levels + f"{len(identifier)}{identifier}"
+    return f"_Z1fI{opening}" + "".join(f"{reference(levels + i)}E" for i in range(levels)) + "EvT_"
+
+
+def _expanded(levels: int, elements: int) -> str:
+    """A symbol whose text is `elements` times longer with every expansion of a pack."""
+    return f"_Z1fIJ{'i' * elements}EEv" + "Dp1pIT_" * levels + "E" * levels
+
+
 def _doubling(levels: int) -> str:
     """A symbol whose text doubles with every level: `p<p<..., ...>, p<..., ...>>`."""
-    parts = ["_Z1f1pIiiE"]
-    for level in range(levels):
-        before = "S_" if level == 0 else f"S{_base36(level - 1)}_"
-        parts.append(f"1pI{before}{before}E")
-    return "".join(parts)
-
-
-def _base36(number: int) -> str:
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return digits[number] if number < 36 else _base36(number // 36) + digits[number % 36]
+    return "_Z1f1pIiiE" + "".join(f"1pI{reference(level)}{reference(level)}E" for level in range(levels))
 
 
 @pytest.mark.parametrize(
@@ -84,6 +91,13 @@ def _base36(number: int) -> str:
     [
         _doubling(60),
         _doubling(200),
+        _nested(16, "A" * 200),
+        _nested(80, "A"),
+        _expanded(5, 40),
+        _expanded(200, 3000),
+        "_Z1fIi" + "1pIT_T_E1pIT0_T0_E" * 100 + "Ev",
+        "_ZN" + "3fooIiE" + "C1" * 2000 + "Ev",
+        "_Z1f" + "P" * 4000 + "KDp" * 1000 + "i",
         "_Z" + "Z" * 100_000,
         "_Z" + "N" * 50_000,
         "_Z" + "I" * 5_000,
@@ -96,7 +110,7 @@ def _base36(number: int) -> str:
         "_ZS" + "Z" * 3_000 + "_",
         "_Z1fILi" + "9" * 6_000 + "EEvv",
     ],
-    ids=range(13),
+    ids=range(20),
 )
 def test_no_symbol_is_slow_or_raises(symbol: str) -> None:
     start = time.perf_counter()
@@ -115,7 +129,71 @@ def test_the_scanner_tells_whole_from_cut_from_broken(symbol: str, state: str) -
     assert itanium_scan.scan(symbol, itanium.MAX_OUTPUT).state == state
 
 
-def test_the_scanner_never_underestimates_the_text() -> None:
-    text = itanium.demangle(CK)
-    assert text is not None
-    assert itanium_scan.scan(CK, itanium.MAX_OUTPUT).size >= len(text)
+def _walked(symbol: str) -> tuple[str, Walk]:
+    walk = Walk(symbol, 2, itanium.MAX_OUTPUT)
+    try:
+        walk.run()
+    except (Broken, Ends) as problem:
+        return type(problem).__name__, walk
+    return "whole", walk
+
+
+def _demangled(symbol: str) -> str | None:
+    try:
+        text: str | None = pycxxfilt.itanium_demangle(symbol)
+    except ValueError:
+        return None
+    return text
+
+
+def _symbols() -> list[str]:
+    maker = SymbolMaker(random.Random(7))
+    return [CK, *filter(lambda symbol: len(symbol) < 2000, (maker.symbol() for _ in range(6000)))]
+
+
+def test_no_symbol_that_is_demangled_has_a_longer_text_than_was_thought() -> None:
+    demangled = 0
+    for symbol in _symbols():
+        if not itanium_bound.within(symbol, itanium.MAX_OUTPUT):
+            continue
+        text = _demangled(symbol)
+        if text is None:
+            continue
+        demangled += 1
+        assert len(text) <= itanium_bound.at_worst(symbol), symbol
+        state, walk = _walked(symbol)
+        if state == "whole":
+            assert len(text) <= walk.total(), symbol
+        elif state == "Broken":
+            assert len(text) <= itanium_bound.at_worst(symbol, walk.at, walk.total()), symbol
+    assert demangled > 1000
+
+
+def test_candidates_for_substitutions_are_numbered_as_the_demangler_numbers_them() -> None:
+    checked = 0
+    for symbol in _symbols():
+        state, walk = _walked(symbol)
+        count = len(walk.candidates)
+        # behind what is no function nothing can stand, and so no reference
+        if state != "whole" or not itanium_bound.within(symbol, 10_000) or _demangled(symbol + "i") is None:
+            continue
+        checked += 1
+        assert _demangled(symbol + reference(count)) is None, symbol
+        assert not count or _demangled(symbol + reference(count - 1)) is not None, symbol
+    assert checked > 1000
+
+
+def test_the_loop_over_common_constructs_counts_as_the_walk_does() -> None:
+    counted = 0
+    for symbol in _symbols():
+        try:
+            size = itanium_bound.size_of_common(symbol)
+        except (Broken, Ends, IndexError, KeyError):
+            continue
+        counted += 1
+        assert size == Walk.total(_walked(symbol)[1]), symbol
+    assert counted > 100
+
+
+def test_what_a_symbol_says_before_it_goes_wrong_is_read() -> None:
+    assert itanium.unwrap("_Z3fooILi4EN1a1bEQ5whatever") == ("foo<4, a::b, ", "failed")

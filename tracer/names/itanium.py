@@ -10,17 +10,16 @@ import re
 
 import pycxxfilt
 
-from tracer.names import itanium_scan
+from tracer.names import itanium_bound, itanium_scan
 
 #: longer symbols are not demangled: LLVM's parser recurses, and 12,000 nested `Z` end an 8 MB stack
 MAX_LENGTH = 8192
-#: symbols whose demangled text would be longer are not demangled
+#: symbols whose demangled text may be longer are not demangled
 MAX_OUTPUT = 1_000_000
-#: with so few references to substitutions, text grows at most some thousandfold
-_FEW_REFERENCES = 20
 
+#: a function without parameters and template arguments, as aiter's assembly kernels are
+_PLAIN = re.compile(r"_ZN5aiter([1-9][0-9]?)((?!_GLOBAL__N)[A-Za-z_][A-Za-z0-9_]*)E").fullmatch
 _WRONG_LENGTH = re.compile(r"_ZN5aiter([0-9]{1,9})([A-Za-z_][A-Za-z0-9_]*)E(?:v\w*)?$")
-_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
 _DEEP = "Z" * 64
 
 
@@ -31,16 +30,7 @@ def is_mangled(name: str) -> bool:
 
 def _safe(name: str) -> bool:
     """Whether the demangler can be asked about `name` without exhausting stack or memory."""
-    if len(name) > MAX_LENGTH or _DEEP in name:
-        return False
-    if len(name) < 400 and name.count("_") <= _FEW_REFERENCES:
-        return True
-    if len(_REFERENCE.findall(name)) <= _FEW_REFERENCES:
-        return True
-    found = itanium_scan.scan(name, MAX_OUTPUT)
-    if found.size > MAX_OUTPUT:
-        return False
-    return found.state != "broken" or len(_REFERENCE.findall(name, found.at)) <= _FEW_REFERENCES
+    return len(name) <= MAX_LENGTH and _DEEP not in name and itanium_bound.within(name, MAX_OUTPUT)
 
 
 def demangle(name: str) -> str | None:
@@ -65,23 +55,23 @@ def unwrap_wrong_length(name: str) -> str | None:
 
 
 def demangle_cut(name: str) -> tuple[str, bool] | None:
-    """The demangled text of a symbol that breaks off, and whether it ends inside the function's name.
+    """The demangled text of a symbol that breaks off or is wrong, and whether it ends inside the function's name.
 
-    The text goes up to the last whole template argument and the comma after it; without one it has the components of
-    the function's name that are there, of which the last may be incomplete. None when `name` does not break off, but
-    is wrong.
+    The text goes up to the last whole template argument and the comma after it. Without one, that of a symbol that
+    breaks off has the components of the function's name that are there, of which the last may be incomplete; for one
+    that is wrong the answer is None.
     """
     if len(name) > MAX_LENGTH or _DEEP in name or not is_mangled(name):
         return None
     found = itanium_scan.scan(name, MAX_OUTPUT)
-    if found.state != "cut":
-        return None
     if found.mended is not None:
         text = demangle(found.mended)
         if text is not None:
             before, mark, _ = text.rpartition(itanium_scan.MARK)
             if mark:
                 return before, False
+    if found.state != "cut":
+        return None
     head = found.head.replace("_GLOBAL__N_1", "(anonymous namespace)")
     return (head, not found.named) if head else None
 
@@ -92,6 +82,9 @@ def unwrap(name: str) -> tuple[str, str]:
     Returns:
         The text, and "ok", "failed" or "cut" ("failed" too, and the text ends inside the function's name).
     """
+    m = _PLAIN(name)
+    if m is not None and len(m[2]) == int(m[1]):
+        return f"aiter::{m[2]}", "ok"
     plain = demangle(name)
     if plain is not None:
         return plain, "ok"
