@@ -25,6 +25,10 @@ _SHORT = 256
 _DIGITS = tokens.DIGIT
 _TWO_DIGITS = tokens.TWO_DIGITS
 _NUMBERS = tokens.ONE_DIGIT
+#: a list of numbers as a type, `Sequence<8, 32, 1>`, of which CK's symbols are full
+_NUMBER_LIST = re.compile("NS([0-9A-Z]?)_IJ((?:L[a-z]n?[0-9]+E)*)EEE")
+#: what `K` before it does not qualify alone, or not at all
+_WITH_K = frozenset("DFKVr")
 _BUILTINS = frozenset("abcdefghijlmnostvwxyz")
 #: what the loop stands in: the function's name, `N...E` that is a type, parameters, `I...E`, `J...E`, `L...E`
 _OWNER, _NESTED, _PARAMETERS, _TEMPLATE, _PACK, _LITERAL = range(6)
@@ -178,10 +182,19 @@ def size_of_common(symbol: str) -> int:
             at += 1
             item = BUILTIN
         elif c == "N":
-            at += 1
-            outer.append((kind, size, extra, pending))
-            kind, size, extra, pending = _NESTED, 0, 0, 0
-            continue
+            m = _NUMBER_LIST.match(symbol, at)
+            if m is None:
+                at += 1
+                outer.append((kind, size, extra, pending))
+                kind, size, extra, pending = _NESTED, 0, 0, 0
+                continue
+            at = m.end()
+            of, literals = m.groups()
+            item = 6 * len(literals) + 2 if literals else 0
+            if item > largest:
+                largest = item
+            item += candidates[_NUMBERS[of] if of else 0] + 4
+            candidates.append(item)
         elif c == "J" and kind in _LISTS:
             at += 1
             outer.append((kind, size, extra, pending))
@@ -193,7 +206,13 @@ def size_of_common(symbol: str) -> int:
                 raise Broken
             item = largest
             candidates.append(item)
-        elif c in "PRK" and symbol[at + 1] not in "FDKVr":
+        elif c == "D":
+            m = tokens.D_BUILTIN.match(symbol, at)
+            if m is None:
+                raise Broken
+            at = m.end()
+            item = BUILTIN
+        elif c == "P" or c == "R" or (c == "K" and symbol[at + 1] not in _WITH_K):
             at += 1
             pending += 1
             continue
