@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tests.conftest import DATA
+from tests.names import sources
 from tracer.names import registry
 
 Ktrace = Callable[..., Answer]
@@ -45,7 +46,10 @@ def _objects(answer: Answer) -> list[dict[str, object]]:
 
 def test_an_object_has_the_documented_keys_in_their_order(ktrace: Ktrace) -> None:
     (known, unknown) = _objects(ktrace("decode", "--json", _ROWWISE, "what_is_this"))
-    keys = ["name", "family", "fields", "unparsed", "grammar", "likely", "demangle", "notes", "view", "instances"]
+    keys = [
+        "name", "family", "fields", "unparsed", "grammar", "likely", "demangle", "notes", "view", "instances",
+        "instance_sources",
+    ]  # fmt: skip
     assert list(known) == list(unknown) == keys
     documented = (DATA.parents[1] / "docs" / "json.md").read_text(encoding="utf-8")
     assert not [key for key in keys if f"| `{key}` |" not in documented]
@@ -67,6 +71,37 @@ def test_spans_come_when_asked_for_and_index_the_text_that_was_read(ktrace: Ktra
     assert isinstance(spans, dict)
     start, end = spans["pipeline_sched"]
     assert _ROWWISE[start:end] == "intrawave"
+
+
+#: a kernel of the first instance of aiter's blockscale table
+_SYMBOL = (DATA / "decode" / "explain_ck_symbol.txt").read_text(encoding="utf-8").split()[4]
+
+
+def test_a_ck_symbol_comes_with_the_instances_that_compile_to_it(ktrace: Ktrace) -> None:
+    sources.installed("aiter_meta")
+    (answer,) = _objects(ktrace("decode", "--json", _SYMBOL))
+    (name,) = answer["instances"]  # type: ignore[misc]
+    (source,) = answer["instance_sources"]  # type: ignore[misc]
+    assert registry.decode(name).family == "aiter_ck_a8w8_blockscale"
+    assert source["instance"] == name
+    assert source["line"] > 0
+    assert source["rows_in_total"] >= len(source["rows"]) > 0
+    assert f"{source['file']}:{source['line']}" in ktrace("decode", _SYMBOL).out
+
+
+def test_instances_are_null_where_nobody_could_look_and_empty_where_there_is_none(ktrace: Ktrace) -> None:
+    sources.installed("aiter_meta")
+    other = registry.decode(_SYMBOL).spelled.replace("256, 1, 128, 128,", "256, 1, 128, 127,")
+    answers = _objects(ktrace("decode", "--json", _ROWWISE, other))
+    assert [answer["instances"] for answer in answers] == [None, []]
+    (answer,) = _objects(ktrace("decode", "--json", "--no-instances", _SYMBOL))
+    assert answer["instances"] is None
+
+
+def test_an_aiter_that_is_none_is_an_error(ktrace: Ktrace, tmp_path: Path) -> None:
+    answer = ktrace("decode", "--aiter", str(tmp_path), _SYMBOL)
+    assert answer.code == 1
+    assert str(tmp_path) in answer.err
 
 
 def test_an_empty_name_is_answered(ktrace: Ktrace) -> None:

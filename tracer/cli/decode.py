@@ -7,11 +7,13 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
 from tracer.cli.name_answers import answer_of, block, encode
+from tracer.cli.name_instances import Instances
 from tracer.errors import UsageError
 from tracer.model.kernel import DecodedName
 from tracer.names import registry
@@ -50,10 +52,10 @@ def _given(
                 yield registry.decode(entry, context)
 
 
-def _json_lines(answers: Iterator[DecodedName], spans: bool) -> None:
+def _json_lines(answers: Iterator[DecodedName], instances: Instances, spans: bool) -> None:
     write = sys.stdout.buffer.write
     for decoded in answers:
-        write(encode(answer_of(decoded, spans=spans)) + b"\n")
+        write(encode(answer_of(decoded, instances=instances.of(decoded), spans=spans)) + b"\n")
 
 
 def _blocks(answers: Iterator[DecodedName], print_one: Callable[[DecodedName], str]) -> None:
@@ -114,6 +116,11 @@ def _checked_target(_: click.Context, __: click.Parameter, value: str | None) ->
 )
 @click.option("--ck-version", type=click.Choice(["old", "new"]), help="The generation of CK that printed the name.")
 @click.option("--keys", "constexpr_keys", multiple=True, help="The Triton kernel's own key list: BLOCK_SIZE_M,GROUP_M.")
+@click.option(
+    "--aiter", "aiter_path", envvar="KTRACE_AITER", type=click.Path(path_type=Path), metavar="PATH",
+    help="The aiter whose instances CK symbols are looked up in [default: the installed one].",
+)  # fmt: skip
+@click.option("--no-instances", is_flag=True, help="Don't look CK symbols up in aiter's instance tables.")
 def command(
     names: tuple[str, ...],
     files: tuple[BinaryIO, ...],
@@ -127,6 +134,8 @@ def command(
     target: str | None,
     ck_version: str | None,
     constexpr_keys: tuple[str, ...],
+    aiter_path: Path | None,
+    no_instances: bool,
 ) -> None:
     """Read kernel names, instance names or symbols into typed fields.
 
@@ -136,15 +145,16 @@ def command(
     keys = tuple(k.strip() for group in constexpr_keys for k in group.split(",") if k.strip())
     context = Context(target=target, constexpr_keys=keys or None, ck_version=ck_version)
     answers = _given(names, files, columns, key, context)
+    instances = Instances(aiter_path, not no_instances)
     try:
         if diff:
             _diff(answers, json_)
         elif json_:
-            _json_lines(answers, spans)
+            _json_lines(answers, instances, spans)
         elif table:
             _table(answers)
         else:
-            _blocks(answers, _explained if explain else block)
+            _blocks(answers, _explained if explain else lambda decoded: block(decoded, instances.of(decoded)))
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has what it wanted; what is still buffered goes nowhere, silently

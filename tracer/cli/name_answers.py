@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -10,6 +11,9 @@ from msgspec import UNSET, UnsetType
 from tracer.cli.name_text import printable, value_text
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.names import registry
+
+if TYPE_CHECKING:
+    from tracer.resolve.symbol_instances import InstanceMatch
 
 _encode = msgspec.json.Encoder().encode
 
@@ -27,16 +31,19 @@ class NameAnswer(msgspec.Struct):
     notes: tuple[str, ...]
     view: GemmView | None
     instances: list[str] | None = None
+    instance_sources: list[Any] | None = None
     spelled: str | UnsetType = UNSET
     spans: dict[str, tuple[int, int]] | UnsetType = UNSET
 
 
-def answer_of(decoded: DecodedName, *, instances: list[str] | None = None, spans: bool = False) -> NameAnswer:
+def answer_of(
+    decoded: DecodedName, *, instances: Sequence[InstanceMatch] | None = None, spans: bool = False
+) -> NameAnswer:
     """The documented object of one name.
 
     Args:
         decoded: the name, read.
-        instances: instances that compile to this symbol; None when nobody looked.
+        instances: the instances that compile to this symbol; None when nobody could look.
         spans: whether to add the text that was read and where in it each field stands.
     """
     return NameAnswer(
@@ -49,7 +56,8 @@ def answer_of(decoded: DecodedName, *, instances: list[str] | None = None, spans
         decoded.demangle,
         decoded.notes,
         registry.view(decoded),
-        instances,
+        None if instances is None else [match.instance for match in instances],
+        None if instances is None else list(instances),
         decoded.spelled if spans else UNSET,
         decoded.spans if spans else UNSET,
     )
@@ -68,7 +76,7 @@ def encode(value: Any) -> bytes:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
 
 
-def block(decoded: DecodedName, instances: list[str] | None = None) -> str:
+def block(decoded: DecodedName, instances: Sequence[InstanceMatch] | None = None) -> str:
     """The name, its family, and a line a field with the text that states it."""
     lines = [printable(decoded.text) or "(empty)", f"  {'family':24} {decoded.family or 'unknown'}"]
     if decoded.spelled != decoded.text:
@@ -79,7 +87,14 @@ def block(decoded: DecodedName, instances: list[str] | None = None) -> str:
         said = value_text(value)
         lines.append(f"  {key:24} {said}" if said == stated else f"  {key:24} {said:20} {stated}")
     lines += [f"  {f'likely {key}':24} {value_text(value)}" for key, value in decoded.likely.items()]
-    lines += [f"  {'instance':24} {printable(name)}" for name in instances or ()]
+    for match in instances or ():
+        lines.append(f"  {'instance':24} {printable(match.instance)}")
+        lines.append(f"  {'  of':24} {match.family}, kernel id {match.id}, {match.file}:{match.line}")
+        lines += [f"  {'  tuned row':24} {file}:{line}" for file, line in match.rows]
+        if match.rows_in_total > len(match.rows):
+            lines.append(f"  {'':24} and {match.rows_in_total - len(match.rows)} more rows")
+    if instances is not None and not instances:
+        lines.append(f"  {'instance':24} none in this aiter's tables")
     for piece in decoded.unparsed:
         reason = f"  ({printable(piece.reason)})" if piece.reason else ""
         lines.append(f"  {'not understood':24} {printable(piece.text) or '(the end)'}{reason}")
