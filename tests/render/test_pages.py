@@ -178,3 +178,12 @@ def test_a_call_out_of_python_names_the_stub_that_declares_it() -> None:
     text = render_page(build_report(msgspec.structs.replace(record, boundaries=(call,))), "en")
     place = "`module_gemm_a8w8_blockscale.gemm_a8w8_blockscale` `aiter/ops/gemm_op_a8w8.py:120`"
     assert f"{place}{{ .kt-place }} # declared as `gemm_a8w8_blockscale_ck`; leaves Python" in text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_mark_behind_a_source_is_explained(language: str) -> None:
+    text = page("lost_row", language)
+    marks = set(re.findall(r"\(([VRS?])\)", text.partition("{ #legend }")[0]))
+    explained = set(re.findall(r"\*\*\(([VRS?])\)\*\*", text.partition("{ #legend }")[2]))
+    assert "?" in marks
+    assert marks <= explained
