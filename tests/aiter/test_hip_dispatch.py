@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.aiter.calls import MI300X, MI355X, quant
+from tests.aiter.calls import MI300X, MI355X, none, quant, scalar, tensor
+from tracer.aiter.binding import find_binding
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Refused, Undecided
 from tracer.aiter.cpp_objects import Fields, Table
+from tracer.aiter.cpp_source import load, parameters_of, text_of
 from tracer.aiter.cpp_values import U32, DType, Null
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Target
+from tracer.model.capture import Argument, BoundaryCall, Target
+from tracer.model.evidence import Evidence
+from tracer.model.source import Layer
 
 
 @pytest.mark.parametrize(
@@ -209,3 +214,57 @@ def test_element_types_of_other_headers_are_told_by_name(tmp_path: Path) -> None
     source = "int f(int a)\n{\n    return kind == AITER_DTYPE_bf16 ? 1 : 0;\n}\n"
     names = {"kind": DType("bfloat16"), "AITER_DTYPE_bf16": DType("bfloat16")}
     assert call(tmp_path, source, "f", 1, names=names) == 1
+
+
+def declared(tree: AiterTree) -> list[tuple[str, str]]:
+    """(module, function) of everything that aiter declares with `compile_ops`."""
+    found = set()
+    for path in sorted(tree.absolute("aiter").rglob("*.py")):
+        source = path.read_text()
+        if "compile_ops" not in source:
+            continue
+        functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+        for function in functions:
+            for mark in function.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "compile_ops":
+                    given = {k.arg: k.value for k in mark.keywords}
+                    module, name = mark.args[0], given.get("fc_name", ast.Constant(function.name))
+                    if isinstance(module, ast.Constant) and isinstance(name, ast.Constant):
+                        found.add((str(module.value), str(name.value)))
+    return sorted(found)
+
+
+def plausible(parameter: str, name: str, tensors: tuple[int, ...]) -> Argument:
+    if "optional" in parameter:
+        return none(name)
+    if "ensor" in parameter:
+        return tensor(name, tensors, "bfloat16")
+    if "string" in parameter or "char" in parameter:
+        return scalar(name, "")
+    return scalar(name, False) if "bool" in parameter else scalar(name, 16)
+
+
+@pytest.mark.parametrize("shape", [(64, 4096), (4, 64, 128, 128)], ids=["two axes", "four axes"])
+@pytest.mark.parametrize("tree_name", ["wheel", "main_tree"])
+def test_every_declared_function_gets_an_answer_or_none_and_never_an_error(
+    tree_name: str, shape: tuple[int, ...], request: pytest.FixtureRequest
+) -> None:
+    tree: AiterTree = request.getfixturevalue(tree_name)
+    ends = 0
+    for module, function in declared(tree):
+        binding = find_binding(tree, module, function)
+        if binding is None or binding.function is None:
+            continue
+        node = load(tree.absolute(binding.function[0])).functions[binding.symbol]
+        parameters = [text_of(parameter) for parameter in parameters_of(node)]
+        names = [name for name, _ in binding.arguments] or [f"a{i}" for i in range(len(parameters))]
+        arguments = tuple(plausible(p, n, shape) for p, n in zip(parameters, names, strict=False))
+        crossing = BoundaryCall(id=1, module=module, function=function, arguments=arguments)
+        answer = resolve_dispatch(tree, crossing, MI300X, {})
+        kernels = [hop for hop in answer.hops if hop.layer is Layer.KERNEL] if answer is not None else []
+        for hop in kernels:
+            assert hop.source is not None or (hop.evidence is Evidence.UNRESOLVED and hop.reason)
+            if hop.source is not None:
+                assert tree.absolute(hop.source.file).is_file()
+        ends += any(hop.evidence is Evidence.RESOLVED for hop in kernels)
+    assert ends > 5

@@ -21,7 +21,6 @@ from tracer.aiter.cpp_objects import Fields, Table
 from tracer.aiter.csvfile import key_value
 from tracer.aiter.hash_order import iteration_order
 from tracer.aiter.tree import AiterTree
-from tracer.errors import SourceTreeError
 
 _WHEEL = re.compile(r"\{get_asm_dir\(\)\}/(\w+)/codegen\.py")
 _MAIN = re.compile(r"\{AITER_META_DIR\}/hsa/codegen\.py\s+-m\s+(\w+)")
@@ -53,7 +52,7 @@ def asm_configs(tree: AiterTree, how: Recipe, arch: str) -> AsmConfigs:
     """The tables that a module's recipe has written for one architecture; empty where it names no such script.
 
     Raises:
-        SourceTreeError: a script or table can't be read, or a script writes in a way that ktrace does not know.
+        SourceTreeError: a script or table can't be read.
     """
     tables: dict[str, Table] = {}
     kernels: dict[str, AsmKernel] = {}
@@ -68,6 +67,8 @@ def asm_configs(tree: AiterTree, how: Recipe, arch: str) -> AsmConfigs:
         if wheel and not path.is_file():
             continue
         layout = _layout(path, text.read(path)) if wheel else None
+        if wheel and layout is None:
+            continue  # a script of another kind: what it writes stays unknown to the walk
         folder = tree.hsa_root / arch / kind
         for table in sorted(folder.rglob("*.csv")) if folder.is_dir() else ():
             rows = kernels_of(tree, table)
@@ -112,7 +113,8 @@ def _fields(
 
 
 @lru_cache(maxsize=32)
-def _layout(path: Path, content: str) -> Layout:
+def _layout(path: Path, content: str) -> Layout | None:
+    """How a script writes its tables; None for one that writes something else."""
     struct = re.search(r"\nstruct \w+\n\{\n((?:\s+(?:std::string|int) \w+;\n)+)\};", content)
     members = tuple(re.findall(r"(\w+);", struct.group(1))) if struct else ()
     for node in ast.walk(text.python_module(path)):
@@ -126,7 +128,4 @@ def _layout(path: Path, content: str) -> Layout:
             # the symbol and the code object are written last and stand first in the struct
             if len(order) == len(members) >= 2:
                 return Layout(members, tuple(order[:-2]), node.lineno)
-    raise SourceTreeError(
-        f"{path}: writes its tables in a way that ktrace does not know",
-        expected="one ADD_CFG(...) a row of df.values, and a struct of as many members",
-    )
+    return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from tracer.aiter import text
 from tracer.aiter.configs import MergedConfig
 from tracer.aiter.csvfile import key_value
 from tracer.aiter.instances import Instance, InstanceTable
+from tracer.aiter.row_index import Same
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import Target
 from tracer.model.source import CsvRow
@@ -128,6 +130,13 @@ def bake(rule: BakeRule, merged: MergedConfig, table: InstanceTable, target: Tar
         table: the instances that it knows.
         target: architecture and CU count.
     """
+    return _bake(rule, Same(merged), Same(table), target)
+
+
+@lru_cache(maxsize=32)
+def _bake(rule: BakeRule, config: Same, instances: Same, target: Target) -> BakedTable:
+    merged: MergedConfig = config.value
+    table: InstanceTable = instances.value
     wanted = {"gfx": target.arch, "cu_num": target.compute_units}
     entries: dict[tuple[Any, ...], Baked] = {}
     failures: list[tuple[CsvRow, str]] = []

@@ -7,6 +7,7 @@ walked in their own text, so the rules are those of the aiter at hand; what can'
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +253,10 @@ class Walk(Statements):
             return Null()
         if isinstance(owner, Tensor | Optional):
             known = owner.method(method)
-            return known(*[self.evaluate(a, scope) for a in arguments]) if known else Unknown(text_of(node))
+            values = [self.evaluate(a, scope) for a in arguments]
+            if known is None or len(signature(known).parameters) != len(values):
+                return Unknown(text_of(node)[:120])
+            return known(*values)
         if isinstance(owner, Null):
             if method == "value_or" and arguments:
                 return self.evaluate(arguments[0], scope)

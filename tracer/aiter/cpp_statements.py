@@ -17,7 +17,7 @@ from tracer.aiter.cpp_values import Dim3, InstanceRef, Unknown
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MAX_TURNS = 100_000
+_MAX_TURNS = 10_000
 
 
 class _Leave(Exception):

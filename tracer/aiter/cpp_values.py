@@ -5,7 +5,7 @@ Methods are those that aiter's dispatching code calls on torch tensors and optio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracer.model.capture import TensorInfo
@@ -116,10 +116,10 @@ class Tensor:
         """A method by name; None for one that is not known."""
         shape = self.info.shape
         known: dict[str, Callable[..., Any]] = {
-            "size": lambda i: shape[i] if -len(shape) <= i < len(shape) else Unknown(f"size({i})"),
+            "size": lambda i: _at(shape, i, "size"),
             "dim": lambda: len(shape),
             "numel": self._numel,
-            "stride": lambda i: self.info.stride[i] if self.info.stride else Unknown(f"stride({i})"),
+            "stride": lambda i: _at(self.info.stride or (), i, "stride"),
             "dtype": lambda: DType(self.info.dtype),
             "scalar_type": lambda: DType(self.info.dtype),
             "is_contiguous": self._contiguous,
@@ -161,3 +161,9 @@ class Tensor:
                 return False
             expected *= extent
         return True
+
+
+def _at(extents: Sequence[int], index: Any, what: str) -> int | Unknown:
+    """One of a tensor's extents; Unknown for an axis that it does not have."""
+    known = isinstance(index, int) and -len(extents) <= index < len(extents)
+    return extents[index] if known else Unknown(f"{what}({index})")

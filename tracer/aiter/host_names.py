@@ -43,14 +43,21 @@ def host_functions(target: Target, environment: Mapping[str, str]) -> dict[str, 
     units: Any = target.compute_units if target.compute_units is not None else Unknown("the number of CUs")
     arch: Any = target.arch if target.arch is not None else Unknown("the architecture")
     return {
-        "getPaddedM": get_padded_m,
-        "nextPow2": next_power_of_two,
+        "getPaddedM": _of_numbers(get_padded_m),
+        "nextPow2": _of_numbers(next_power_of_two),
         "get_device_cu_num": lambda: units,
         "get_num_cu_func": lambda: units,
         "get_device_gfx": lambda: arch,
         "get_gpu_arch": lambda: arch,
         "getenv": lambda name: environment.get(name, Null()) if isinstance(name, str) else Unknown("getenv"),
     }
+
+
+def _of_numbers(function: Callable[..., int]) -> Callable[..., Any]:
+    """A function of whole numbers, which knows no answer where one of them is not known."""
+    return lambda *values: (
+        function(*values) if all(isinstance(v, int) for v in values) else Unknown(f"{function.__name__}(...)")
+    )
 
 
 def enum_members(tree: AiterTree) -> dict[str, int]:

@@ -6,7 +6,8 @@ shipped files support. What each status and reason means: docs/tuned-config.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -15,6 +16,7 @@ from tracer.aiter.csvfile import KeyValue, key_value, microseconds, read_csv
 from tracer.aiter.lookups import FUSED_MOE, LookupRule, defaults, lookup_rule
 from tracer.aiter.moe_tokens import legacy_arch, padded_tokens
 from tracer.aiter.padding import get_padded_m
+from tracer.aiter.row_index import SHAPE, Same, padded_column, row_index, shape_columns, values_of
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 from tracer.model.capture import Target
@@ -22,7 +24,6 @@ from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 
 NEAREST = 5
 _STATUS = {None: TunedStatus.EXACT, 0: TunedStatus.PADDED_FINE, 1: TunedStatus.PADDED_COARSE}
-_SHAPE = ("B", "M", "N", "K", "token", "model_dim", "inter_dim", "expert", "topk")
 _GPU = ("gfx", "cu_num")
 
 
@@ -59,7 +60,7 @@ def lookup(
     merged = merge(tree, require(tree, rule.variable), environment)
     key = {**defaults(tree, op, target.arch), **_gpu(target), **{k: str(v) for k, v in given.items()}}
     if op == FUSED_MOE:
-        merged = _as_looked_up(tree, merged)
+        merged = _as_looked_up(tree, Same(merged))
         steps = _moe_steps(tree, rule, merged, key)
     else:
         steps = steps_of(rule, merged, key)
@@ -81,8 +82,10 @@ def _any_activation(rule: LookupRule, answer: TunedLookup, key: Mapping[str, str
     )
 
 
-def _as_looked_up(tree: AiterTree, merged: MergedConfig) -> MergedConfig:
+@lru_cache(maxsize=4)
+def _as_looked_up(tree: AiterTree, table: Same) -> MergedConfig:
     """The MoE's table as `get_2stage_cfgs` reads it: rows without an architecture get one, fallback rows go."""
+    merged: MergedConfig = table.value
     known = legacy_arch(tree)
     if not known:
         return merged
@@ -128,6 +131,7 @@ def look_up(
     tree: AiterTree, merged: MergedConfig, steps: Steps, key: Mapping[str, str], *, first_wins: bool = False
 ) -> TunedLookup:
     """Walks the steps over a merged table, and says why when none of them hits."""
+    index = row_index(merged, steps.columns)
     answer = TunedLookup(
         status=TunedStatus.MISS,
         key={column: key[column] for column in steps.columns},
@@ -135,16 +139,14 @@ def look_up(
         environment=merged.environment,
         untuned_row=untuned_row(tree, merged, key),
         untuned_file=merged.variable.untuned if tree.absolute(merged.variable.untuned).is_file() else None,
-        caveat=merged.failure or (None if first_wins else _repeated(merged, steps.columns)),
+        caveat=merged.failure or (None if first_wins else index.repeated),
         nearest=_nearest(merged, steps, key),
     )
-    index = {_values(merged, row, steps.columns): row for row in reversed(merged.rows)}
-    dropped = {_values(merged, entry.row, steps.columns): entry for entry in merged.lost}
-    lost = next((dropped[values] for _, _, values in steps.tried if values in dropped), None)
+    lost = next((index.lost[values] for _, _, values in steps.tried if values in index.lost), None)
     for status, padded, values in steps.tried:
-        row = index.get(values)
+        row = index.rows.get(values)
         if row is not None:
-            closer = lost if lost is not None and _values(merged, lost.row, steps.columns) != values else None
+            closer = lost if lost is not None and values_of(merged, lost.row, steps.columns) != values else None
             return msgspec.structs.replace(
                 answer,
                 status=status,
@@ -171,13 +173,10 @@ def _place(row: CsvRow) -> str:
     return f"{row.file}:{row.line}"
 
 
-def _axis(columns: Sequence[str]) -> str:
-    """The column that is padded."""
-    return "token" if "token" in columns else "M"
-
-
-def _values(merged: MergedConfig, row: CsvRow, columns: Sequence[str]) -> tuple[KeyValue, ...]:
-    return tuple(key_value(merged.value(row, column)) for column in columns)
+def _same_shape(merged: MergedConfig, steps: Steps, wanted: Mapping[str, KeyValue]) -> list[CsvRow]:
+    """Rows of the shape that is looked for, whatever their padded extent."""
+    shape = tuple(wanted[column] for column in shape_columns(steps.columns))
+    return row_index(merged, steps.columns).by_shape.get(shape, [])
 
 
 def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
@@ -188,13 +187,12 @@ def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
         return MissReason.FILE_EMPTY
     wanted = dict(zip(steps.columns, steps.tried[0][2], strict=True))
     reachable = {padded for _, padded, _ in steps.tried}
-    axis = _axis(steps.columns)
-    shape = [column for column in steps.columns if column in _SHAPE and column != axis]
-    same = [row for row in merged.rows if all(key_value(merged.value(row, c)) == wanted[c] for c in shape)]
+    axis = padded_column(steps.columns)
+    same = _same_shape(merged, steps, wanted)
     if not same:
         return MissReason.NO_SUCH_NK
     near = [row for row in same if key_value(merged.value(row, axis)) in reachable]
-    others = [column for column in steps.columns if column not in (*_SHAPE, *_GPU)]
+    others = [column for column in steps.columns if column not in (*SHAPE, *_GPU)]
     differences = [{c for c in steps.columns if c != axis and key_value(merged.value(r, c)) != wanted[c]} for r in near]
     if not differences:
         return MissReason.M_DIFFERS
@@ -207,29 +205,14 @@ def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
 def _nearest(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> tuple[CsvRow, ...]:
     """Rows of the same N and K (and B), for the same GPU first, then by distance in M."""
     wanted = {c: key_value(key[c]) for c in steps.columns}
-    axis = _axis(steps.columns)
-    shape = [column for column in steps.columns if column in _SHAPE and column != axis]
+    axis = padded_column(steps.columns)
     m = int(key[axis])
     found = []
-    for row in merged.rows:
-        if all(key_value(merged.value(row, c)) == wanted[c] for c in shape):
-            other = [c for c in steps.columns if c not in _SHAPE and key_value(merged.value(row, c)) != wanted[c]]
-            distance = abs(float(merged.value(row, axis) or "inf") - m)
-            found.append((bool(set(other) & set(_GPU)), bool(other), distance, row.file, row.line, row))
+    for row in _same_shape(merged, steps, wanted):
+        other = [c for c in steps.columns if c not in SHAPE and key_value(merged.value(row, c)) != wanted[c]]
+        distance = abs(float(merged.value(row, axis) or "inf") - m)
+        found.append((bool(set(other) & set(_GPU)), bool(other), distance, row.file, row.line, row))
     return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])[:NEAREST])
-
-
-def _repeated(merged: MergedConfig, columns: Sequence[str]) -> str | None:
-    """Rows that make aiter's own look-up raise: equal keys that differ elsewhere."""
-    first: dict[tuple[KeyValue, ...], CsvRow] = {}
-    for row in merged.rows:
-        seen = first.setdefault(_values(merged, row, columns), row)
-        if seen is not row and seen.values != row.values:
-            return (
-                f"{row.file}:{row.line} repeats the key ({', '.join(columns)}) of {seen.file}:{seen.line}: "
-                "aiter's look-up raises"
-            )
-    return None
 
 
 def untuned_row(tree: AiterTree, merged: MergedConfig, key: Mapping[str, str]) -> str | None:
