@@ -22,6 +22,7 @@ VERBS = {
     "glossary": "Say what the fields of decoded names mean.",
     "import": "Summarise traces that somebody recorded, and write pages of what is picked in them.",
     "diff": "Compare two traces or records: kernels that changed, by decoded fields, with times.",
+    "where": "Lead an op, a function, a kernel or an instance to its source, line by line.",
     "symbols": "Print the kernel symbols of a CK instance, or the one that runs for a shape.",
     "check": "Check aiter's tuned configs: a shape, a log, or all of its files.",
     "isa": "Show kernels, registers, occupancy and instructions of compiled code.",

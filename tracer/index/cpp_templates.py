@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 3
+FACTS_VERSION = 4
 
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*\{")
 _ACCESS = re.compile(r"\b(?:public|private|protected|virtual)\b")
@@ -33,6 +33,9 @@ _QUERY = """
 (field_declaration default_value: (_)) @constant
 (declaration declarator: (init_declarator)) @constant
 """
+
+
+_DECLARATORS = ("pointer_declarator", "reference_declarator")
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True):
@@ -179,7 +182,11 @@ def _head(data: bytes, node: Node, kind: str) -> Head | None:
     for parameter in listed.named_children if listed is not None else ():
         if "parameter" in parameter.type:
             name_node = parameter.child_by_field_name("declarator")
-            text = _text(data, parameter)
+            while name_node is not None and name_node.type in _DECLARATORS:  # `*` and `&` are the type's
+                name_node = name_node.child_by_field_name("declarator") or next(
+                    (c for c in name_node.named_children if c.type in (*_DECLARATORS, "identifier")), None
+                )
+            text = _text(data, parameter).partition("=")[0].strip()
             types.append(text.removesuffix(_text(data, name_node)).strip() if name_node is not None else text)
     return Head(_text(data, inner), kind, _parameters(data, node.parent), ";".join(types), inner.start_point[0] + 1)
 

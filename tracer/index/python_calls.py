@@ -11,7 +11,7 @@ import ast
 import msgspec
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 
 _JIT = ("jit", "autotune", "heuristics")
 
@@ -24,7 +24,7 @@ class PythonFunction(msgspec.Struct, frozen=True, array_like=True):
         line: line of its `def`.
         last: its last line.
         triton: whether a decorator makes it a Triton (or Gluon) kernel.
-        calls: (dotted name, line) of what it calls; for `kernel[grid](...)` the kernel.
+        calls: (dotted name, line) of what it calls; for `kernel[grid](...)` the kernel, for `partial(f, ...)` also f.
         decorators: the decorators as written.
         parameters: its parameters.
     """
@@ -129,6 +129,10 @@ def _calls(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[str, 
         name = _dotted(called)
         if name:
             found.append((name, node.lineno))
+        if name.rpartition(".")[2] == "partial" and node.args:
+            wrapped = _dotted(node.args[0])
+            if wrapped:
+                found.append((wrapped, node.lineno))
     return sorted(found, key=lambda item: item[1])
 
 

@@ -24,6 +24,9 @@ _CK_HEADERS = (f"{CK}/include/", f"{CK}/library/", "3rdparty/ck_helper/")
 _COMMON_INCLUDES = ("csrc/include", "csrc/include/torch", "gradlib/include")
 #: names of functions that no source of aiter defines
 _EXTERNAL = re.compile(r"(?:std|at|torch|c10|py|pybind11|hip|rocprim|hipcub|__\w+)(?:::|\b)|hip[A-Z]|TORCH_|AT_|C10_")
+#: `pkgutil.iter_modules(codegen.ops.__path__)`, and the option by which CK's examples choose among those modules
+_LISTED = re.compile(r"iter_modules\(\s*([\w.]+)\.__path__")
+_API = re.compile(r"(?:^|\s)(?:-d|--direction|--api)[ =]([\w,]+)")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -101,7 +104,7 @@ class Scope:
 
     def _script_imports(self, name: str, imports: Iterable[str]) -> list[str]:
         folder = name.rpartition("/")[0]
-        found = []
+        found = self._listed_modules(name)
         for dotted in imports:
             relative = dotted.lstrip(".").replace(".", "/")
             bases = [folder]
@@ -118,6 +121,25 @@ class Scope:
                 if relative and self.index.tree.absolute(candidate).is_file():
                     found.append(candidate)
                     break
+        return found
+
+    def _listed_modules(self, name: str) -> list[str]:
+        """The modules that a script imports by listing their package; those that its command line asks for."""
+        text = self.index.text(name) or ""
+        found = []
+        for package in _LISTED.findall(text) if "iter_modules" in text else ():
+            folder = f"{name.rpartition('/')[0]}/{package.replace('.', '/')}"
+            path = self.index.tree.absolute(folder)
+            modules = sorted(p.stem for p in path.glob("*.py") if p.stem != "__init__") if path.is_dir() else []
+            asked = {
+                word
+                for generator in self.recipe.generators
+                if generator.script == name
+                for word in _API.findall(generator.arguments)
+            }
+            wanted = {word for words in asked for word in words.split(",")}
+            chosen = [m for m in modules if m in wanted or m.partition("_")[2] in wanted]
+            found += [f"{folder}/{m}.py" for m in (chosen or modules)]
         return found
 
     def _expand_arch(self, name: str) -> list[str]:

@@ -29,6 +29,8 @@ _HOST = frozenset(
     "log2 log2f exp expf abs fabs pow free malloc getenv move swap device_of dim3 size_to_dim_ make_pair make_tuple fn "
     "get_num_cu_local is_same_v dtype_to_string name integer_divide_ceil integer_least_multiple".split()
 )
+#: kinds of launches that an op is about when it also launches plain helper kernels
+_MAIN_KINDS = ("ck", "ck_tile", "asm")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
 
 
@@ -148,15 +150,15 @@ class Chains:
     def _python_hops(self, op: Op, registered: str | None) -> list[Hop]:
         declared = op.declaration
         source = self.citations.ref(op.file, declared.line, declared.name, declared.last)
-        hops = [_hop(Layer.PYTHON, declared.name, source, note=f"@compile_ops({declared.module_text}) on it")]
+        hops = [checked_hop(Layer.PYTHON, declared.name, source, note=f"@compile_ops({declared.module_text}) on it")]
         if registered is not None:
             line = self.citations.line_of(_GUARD, r"\.define\(")
             place = self.citations.ref(_GUARD, line) if line is not None else None
-            hops.append(_hop(Layer.REGISTERED_OP, registered, place))
+            hops.append(checked_hop(Layer.REGISTERED_OP, registered, place))
         line = self.citations.line_of(_CORE, r"^def compile_ops\b")
         place = self.citations.ref(_CORE, line, "compile_ops") if line is not None else None
         note = "ctypes: the symbol is looked up with C linkage" if declared.ffi == "ctypes" else None
-        hops.append(_hop(Layer.JIT, "compile_ops", place, note=note))
+        hops.append(checked_hop(Layer.JIT, "compile_ops", place, note=note))
         return hops
 
     def _recipe_hop(self, recipe: Recipe, gen_func: str | None) -> Hop:
@@ -168,22 +170,22 @@ class Chains:
         if recipe.missing:
             parts.append("not in this tree: " + ", ".join(recipe.missing))
         source = self.citations.ref(CONFIG, recipe.line, recipe.module)
-        return _hop(Layer.JIT, recipe.module, source, note="; ".join(parts), candidates=recipe.sources)
+        return checked_hop(Layer.JIT, recipe.module, source, note="; ".join(parts), candidates=recipe.sources)
 
     def _binding_hops(self, binding: Binding) -> list[Hop]:
         if binding.kind == "ctypes":
             token = binding.macro or binding.target
             source = self.citations.ref(binding.file, binding.line, token)
             note = f"through the macro {binding.macro}" if binding.macro else 'extern "C"'
-            return [_hop(Layer.BINDING, binding.symbol, source, note=note)]
+            return [checked_hop(Layer.BINDING, binding.symbol, source, note=note)]
         hops = []
         if binding.module_file is not None and binding.module_line is not None:
             token = binding.macro or binding.symbol
             source = self.citations.ref(binding.module_file, binding.module_line, binding.macro or "")
             if binding.macro is not None:
-                hops.append(_hop(Layer.BINDING, token, source, note="used in PYBIND11_MODULE"))
+                hops.append(checked_hop(Layer.BINDING, token, source, note="used in PYBIND11_MODULE"))
         source = self.citations.ref(binding.file, binding.line, binding.symbol)
-        hops.append(_hop(Layer.BINDING, f'm.def("{binding.symbol}")', source, note=f"bound to {binding.target}"))
+        hops.append(checked_hop(Layer.BINDING, f'm.def("{binding.symbol}")', source, note=f"bound to {binding.target}"))
         return hops
 
     def _type(self, chain: OpChain, scope: Scope, binding: Binding) -> OpChain:
@@ -192,7 +194,7 @@ class Chains:
             return self._stop(chain, Layer.CPP, binding.target, UnresolvedReason.NO_DEFINITION)
         file, alias = places[0]
         leaf = alias.name.rpartition("::")[2]
-        hop = _hop(Layer.CPP, alias.name, self.citations.ref(file, alias.line, leaf), note=f"an {binding.kind}")
+        hop = checked_hop(Layer.CPP, alias.name, self.citations.ref(file, alias.line, leaf), note=f"an {binding.kind}")
         chain = self._with(chain, hop)
         return msgspec.structs.replace(
             chain,
@@ -248,7 +250,7 @@ class Chains:
         note = f"defined through the macro {function.via}" if function.via else None
         if place.file.endswith(".py"):
             note = "written by this generator before the build"
-        return _hop(layer, function.name, source, note=note)
+        return checked_hop(layer, function.name, source, note=note)
 
     # -- launches -----------------------------------------------------------------------------------------------
 
@@ -278,7 +280,9 @@ class Chains:
         if status is LaunchStatus.UNRESOLVED:
             hop = Hop(layer=Layer.LAUNCH, name="?", evidence=Evidence.UNRESOLVED, reason=reason, note=notes[-1])
             return self._with(chain, hop)
-        shown = (sure or kernels)[:1]
+        shown = sorted(sure or kernels, key=lambda end: end.kind not in _MAIN_KINDS)[:1]
+        if shown and shown[0].kind not in _MAIN_KINDS:  # a helper kernel may stand before what the op is about
+            shown += [end for end in kernels if end.kind in _MAIN_KINDS][:1]
         return self._with(chain, *(hop for end in shown for hop in self._end_hops(end, len(kernels))))
 
     def _end_hops(self, end: LaunchEnd, count: int) -> list[Hop]:
@@ -295,7 +299,7 @@ class Chains:
         ]
         if end.instances is not None:
             known = f"{end.instances.count} instances" if end.instances.count is not None else "instances"
-            hops.append(_hop(Layer.INSTANCE, end.instances.name, end.instances.source, note=known))
+            hops.append(checked_hop(Layer.INSTANCE, end.instances.name, end.instances.source, note=known))
         for kernel in end.kernels[:1]:
             hops.append(
                 Hop(
@@ -329,7 +333,7 @@ class Chains:
         )
 
 
-def _hop(
+def checked_hop(
     layer: Layer, name: str, source: SourceRef | None, note: str | None = None, candidates: tuple[str, ...] = ()
 ) -> Hop:
     """A hop whose place was checked just now; one that is gone is unresolved."""

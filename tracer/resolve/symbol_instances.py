@@ -76,17 +76,22 @@ def instances_of(decoded: DecodedName, tree: AiterTree | None = None) -> list[In
     for family in families:
         for instance in _instances(tree, family):
             if instance.name not in found and _fits(instance, fields):
-                rows = _rows(tree, instance.name)
-                found[instance.name] = InstanceMatch(
-                    instance=instance.name,
-                    family=family,
-                    id=instance.id,
-                    file=instance.file,
-                    line=instance.line,
-                    rows=rows[:_ROWS_SHOWN],
-                    rows_in_total=len(rows),
-                )
+                found[instance.name] = match_of(tree, family, instance)
     return list(found.values())
+
+
+def match_of(tree: AiterTree, family: str, instance: Instance) -> InstanceMatch:
+    """An instance with the rows of tuned CSVs that name it."""
+    rows = rows_naming(tree, instance.name)
+    return InstanceMatch(
+        instance=instance.name,
+        family=family,
+        id=instance.id,
+        file=instance.file,
+        line=instance.line,
+        rows=rows[:_ROWS_SHOWN],
+        rows_in_total=len(rows),
+    )
 
 
 def _families(fields: dict[str, Any]) -> list[str]:
@@ -128,7 +133,7 @@ def _fits(instance: Instance, fields: dict[str, Any]) -> bool:
     return compared >= _ENOUGH
 
 
-def _rows(tree: AiterTree, name: str) -> tuple[tuple[str, int], ...]:
+def rows_naming(tree: AiterTree, name: str) -> tuple[tuple[str, int], ...]:
     """(file, line) of the tuned CSV rows that name an instance."""
     found = _named_rows(tree.configs_root, _stamp(tree.configs_root)).get(name.encode(), ())
     return tuple((tree.relative(path) or path, line) for path, line in found)

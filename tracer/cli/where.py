@@ -1,0 +1,140 @@
+"""`ktrace where NAME...`: the chain from a name to its kernel's source, as text or JSON; `--coverage` for all ops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from tracer.aiter.tree import AiterTree
+from tracer.errors import UsageError
+from tracer.index.tree_index import TreeIndex
+from tracer.model.source import Hop, SourceRef
+from tracer.resolve.answers import Where
+from tracer.resolve.chain import OpChain
+from tracer.resolve.where import Finder
+
+SCHEMA = "ktrace.where/1"
+
+
+def _place(source: SourceRef | None) -> str:
+    if source is None:
+        return "-"
+    return source.file if source.line is None else f"{source.file}:{source.line}"
+
+
+def as_json(answer: Where, index: TreeIndex) -> dict[str, Any]:
+    """The documented object of `where --json` (docs/where.md)."""
+    plain: dict[str, Any] = msgspec.to_builtins(answer)
+    tree = index.tree
+    return {
+        "schema": SCHEMA,
+        **plain,
+        "tree": {
+            "layout": tree.layout,
+            "version": tree.version,
+            "commit": tree.commit,
+            "composable_kernel": tree.ck_root is not None,
+        },
+    }
+
+
+def _hop_lines(hops: tuple[Hop, ...], indent: str = "  ") -> list[str]:
+    lines = []
+    for hop in hops:
+        known = hop.evidence if hop.reason is None else f"{hop.evidence}: {hop.reason}"
+        lines.append(f"{indent}{hop.layer:13} {hop.name}")
+        lines.append(f"{indent}{'':13} {_place(hop.source)}  [{known}]{f'  {hop.note}' if hop.note else ''}")
+        if hop.source is not None and hop.source.permalink:
+            lines.append(f"{indent}{'':13} {hop.source.permalink}")
+    return lines
+
+
+def _chain_lines(chain: OpChain) -> list[str]:
+    lines = []
+    for end in chain.launches:
+        lines.append(f"    {end.kind:8} {end.kernel}")
+        lines.append(f"    {'':8} {_place(end.source)}  [{end.evidence}]")
+        for condition in end.conditions:
+            lines.append(f"    {'':8} if {condition}")
+        for kernel in end.kernels[:4]:
+            why = f"  [unresolved: {kernel.reason}]" if kernel.reason else ""
+            lines.append(f"    {'':8} -> {kernel.name}  {_place(kernel.source)}{why}")
+        if len(end.kernels) > 4:
+            lines.append(f"    {'':8} -> and {len(end.kernels) - 4} more")
+    return lines
+
+
+def as_text(answer: Where) -> str:
+    """The answer for people."""
+    head = f"{answer.name[:200]}: {answer.kind}, {answer.status}"
+    lines = [head + (f" ({answer.reason})" if answer.reason else "")]
+    lines += _hop_lines(answer.hops)
+    for chain in answer.chains if len(answer.chains) == 1 else ():
+        if len(chain.launches) > 1:
+            lines.append(f"  launches of {chain.op}")
+            lines += _chain_lines(chain)
+    if len(answer.chains) > 1:
+        lines.append("  chains")
+        for chain in answer.chains:
+            end = next((hop for hop in reversed(chain.hops) if hop.source is not None), None)
+            where = _place(end.source) if end is not None else "-"
+            lines.append(f"    {chain.python} [{chain.module}] -> {where}  [{chain.launch}]")
+    if len(answer.routes) > 1:
+        lines.append("  reaches")
+        for route in answer.routes:
+            lines.append(f"    {route.kind:7} {route.to}")
+            lines += [f"            {_place(hop.source)}  {hop.name}" for hop in route.hops]
+    if answer.ops and len(answer.chains) != 1:
+        lines.append("  ops  " + ", ".join(answer.ops[:12]))
+    if answer.instances:
+        lines.append("  instances")
+        for match in answer.instances:
+            lines.append(f"    {match.instance}  {match.file}:{match.line}")
+            lines += [f"      {file}:{line}" for file, line in match.rows]
+    if answer.core_flow:
+        shared = " (the same for every instance of the family)" if answer.core_flow[0].shared else ""
+        lines.append(f"  core flow{shared}")
+        for number, step in enumerate(answer.core_flow, 1):
+            lines.append(f"    {number:2}. {step.text}  {_place(step.source)}")
+    if answer.candidates:
+        lines.append("  candidates")
+        for candidate in answer.candidates:
+            note = f"  {candidate.note}" if candidate.note else ""
+            lines.append(f"    {candidate.name}  {_place(candidate.source)}{note}")
+    lines += [f"  note  {note}" for note in answer.notes]
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--coverage", is_flag=True, help="How far every declared op is led, by module and in total.")
+@click.option(
+    "--aiter",
+    "aiter_path",
+    envvar="KTRACE_AITER",
+    type=click.Path(path_type=Path),
+    help="A source checkout of aiter; default: the installed package.",
+)
+@click.option("--json", "json_", is_flag=True, help="One JSON object a name (docs/where.md).")
+def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, json_: bool) -> None:
+    """Lead an op, a function, a kernel, an instance or a code object to its source, line by line."""
+    if coverage == bool(names):
+        raise UsageError("where takes names or --coverage", expected="one of them")
+    index = TreeIndex(AiterTree.find(aiter_path))
+    try:
+        if coverage:
+            from tracer.cli.where_coverage import show
+
+            show(index, json_=json_)
+        else:
+            finder = Finder(index)
+            for name in names:
+                answer = finder.find(name)
+                click.echo(msgspec.json.encode(as_json(answer, index)).decode() if json_ else as_text(answer))
+    finally:
+        index.save()
+        for note in index.notes:
+            click.echo(f"note: {note}", err=True)

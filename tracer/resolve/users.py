@@ -1,0 +1,103 @@
+"""Which ops lead to a source file or a kernel: the chains turned round, with no more of them made than can matter.
+
+A module can only lead to a file that one of its sources or generators includes, directly or not; includes are read as
+text for that, and the chains of the ops of those modules are then searched.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tracer.index.recipes import Recipe
+from tracer.index.scope import Scope
+from tracer.index.tree_index import Op
+from tracer.model.source import SourceRef
+from tracer.resolve.chain import Chains, OpChain
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+
+
+class Users:
+    """Finds the ops that lead somewhere, for one tree."""
+
+    def __init__(self, chains: Chains) -> None:
+        """Reads includes when first asked."""
+        self.chains = chains
+        self.index = chains.index
+        self._including: dict[str, set[str]] | None = None
+
+    def recipes_of(self, file: str) -> list[Recipe]:
+        """The modules whose sources or generators include a file, directly or not."""
+        reached, queue = {file}, [file]
+        while queue:
+            leaf = queue.pop().rpartition("/")[2]
+            for other in self._includers.get(leaf, ()):
+                if other not in reached:
+                    reached.add(other)
+                    queue.append(other)
+        return [
+            recipe
+            for recipe in self.index.recipes.values()
+            if not reached.isdisjoint(recipe.sources) or any(g.script in reached for g in recipe.generators)
+        ]
+
+    def scopes_of(self, file: str) -> list[Scope]:
+        """The scopes of the modules that see a file."""
+        scopes = [self.chains.scope(recipe) for recipe in self.recipes_of(file)]
+        return [scope for scope in scopes if file in scope.files or file in scope.scripts]
+
+    def ops_in(self, modules: list[str]) -> list[Op]:
+        """The ops of some modules."""
+        wanted = set(modules)
+        return [op for op in self.index.ops if op.declaration.module in wanted]
+
+    def launching(self, file: str, first: int, last: int) -> list[OpChain]:
+        """The chains that launch a kernel defined in some lines of a file."""
+        modules = [scope.module for scope in self.scopes_of(file)]
+        return [c for c in map(self.chains.chain, self.ops_in(modules)) if _launches(c, file, first, last)]
+
+    def calling(self, file: str, line: int) -> list[OpChain]:
+        """The chains whose bound C++ function stands on a line."""
+        modules = [scope.module for scope in self.scopes_of(file)]
+        return [c for c in map(self.chains.chain, self.ops_in(modules)) if _passes(c, file, line)]
+
+    def naming(self, word: str) -> list[Scope]:
+        """The scopes whose sources or generators hold a word: for kernel classes that only templates name."""
+        wanted = re.compile(rf"\b{re.escape(word)}\b")
+        found = []
+        known: dict[str, bool] = {}
+        for recipe in self.index.recipes.values():
+            scripts = self.chains.scope(recipe).scripts if recipe.generators else ()
+            for file in (*recipe.sources, *scripts):
+                if file not in known:
+                    text = self.index.text(file)
+                    known[file] = text is not None and wanted.search(text) is not None
+                if known[file]:
+                    found.append(self.chains.scope(recipe))
+                    break
+        return found
+
+    @property
+    def _includers(self) -> dict[str, set[str]]:
+        """File name -> the files that include a file of that name."""
+        if self._including is None:
+            self._including = {}
+            scripts = {g.script for recipe in self.index.recipes.values() for g in recipe.generators}
+            for file in (*self.index.cpp_files, *sorted(scripts)):
+                text = self.index.text(file)
+                for written in _INCLUDE.findall(text) if text is not None else ():
+                    self._including.setdefault(written.rpartition("/")[2], set()).add(file)
+        return self._including
+
+
+def _launches(chain: OpChain, file: str, first: int, last: int) -> bool:
+    kernels = (kernel.source for end in chain.launches for kernel in end.kernels)
+    return any(_within(source, file, first, last) for source in kernels)
+
+
+def _passes(chain: OpChain, file: str, line: int) -> bool:
+    return any(hop.layer == "cpp" and _within(hop.source, file, line, line) for hop in chain.hops)
+
+
+def _within(source: SourceRef | None, file: str, first: int, last: int) -> bool:
+    return source is not None and source.file == file and source.line is not None and first <= source.line <= last
