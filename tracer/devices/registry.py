@@ -64,8 +64,8 @@ def get_device(key: str) -> Device:
     near = difflib.get_close_matches(key.lower(), by_key, n=3, cutoff=0.4)
     raise UsageError(
         f"there is no device called {key!r}",
-        expected="one of " + ", ".join(by_key[k].key for k in near or by_key),
-        hint="`ktrace devices` lists them all",
+        expected="one of those that `ktrace devices` lists",
+        hint="did you mean " + " or ".join(by_key[k].key for k in near) + "?" if near else None,
     )
 
 

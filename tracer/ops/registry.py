@@ -33,6 +33,6 @@ def get_op(name: str) -> Op:
     near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.5)
     raise UsageError(
         f"there is no op called {name!r}",
-        expected="one of " + ", ".join(near) if near else "one of the ops that `ktrace ops` lists",
-        hint="`ktrace ops` lists them all; any importable callable works as pkg.mod:fn",
+        expected="one of the ops that `ktrace ops` lists, or any importable callable as pkg.mod:fn",
+        hint="did you mean " + " or ".join(near) + "?" if near else None,
     )
