@@ -1,8 +1,7 @@
 """Clang offload bundles: the bytes of a `.hip_fatbin` section or a bundle file in, the code object of each target out.
 
 A section holds one bundle a translation unit, each aligned (to 4096 bytes by default). A bundle is plain
-(`__CLANG_OFFLOAD_BUNDLE__`) or compressed (`CCOB`). Layouts: LLVM's clang-offload-bundler page; the 64-bit fields of
-version 3 came with LLVM 21.
+(`__CLANG_OFFLOAD_BUNDLE__`) or compressed (`CCOB`). Layouts: LLVM's page on clang-offload-bundler (2026).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-#: EF_AMDGPU_MACH -> processor. 0x40 and 0x4b were gfx940 and gfx941 up to LLVM 20 and are reserved since.
+#: EF_AMDGPU_MACH -> processor. 0x40 and 0x4b, gfx940 and gfx941 in older LLVMs, are reserved today.
 MACHINES: dict[int, str] = {
     0x20: "gfx600", 0x21: "gfx601", 0x3A: "gfx602", 0x22: "gfx700", 0x23: "gfx701", 0x24: "gfx702", 0x25: "gfx703",
     0x26: "gfx704", 0x3B: "gfx705", 0x28: "gfx801", 0x29: "gfx802", 0x2A: "gfx803", 0x3C: "gfx805", 0x2B: "gfx810",
