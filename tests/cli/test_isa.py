@@ -53,6 +53,15 @@ def test_a_code_object_is_shown_with_name_resources_and_occupancy(ktrace: Ktrace
     assert "D  " not in answer.out
 
 
+def test_a_folder_of_an_ops_name_does_not_hide_the_op(
+    ktrace: Ktrace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gemm_a16w16").mkdir()
+    monkeypatch.chdir(tmp_path)
+    answer = ktrace("isa", "gemm_a16w16", "--shape", "1,2,3", "--option", "colour=red")
+    assert (answer.code, "no option 'colour'" in answer.err) == (2, True)
+
+
 def test_arguments_are_listed_when_asked_for(ktrace: Ktrace, gemm: Path) -> None:
     out = ktrace("isa", str(gemm), "--no-count", "--arguments").out
     assert "    0    8  D                        global_buffer" in out

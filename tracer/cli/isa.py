@@ -126,7 +126,7 @@ def _say(error: KtraceError, given: str, *, json_: bool) -> None:
 
 def _is_file(given: str) -> bool:
     """Whether an input names a file: one that is there, or a name that no op could have."""
-    return Path(given).exists() or given.endswith(_SUFFIXES) or "/" in given
+    return Path(given).is_file() or given.endswith(_SUFFIXES) or "/" in given
 
 
 def _target(text: str | None) -> TargetId | None:
