@@ -47,6 +47,14 @@ gemm
     )
 
 
+def test_names_that_look_like_html_are_text_in_the_menu() -> None:
+    hostile = msgspec.structs.replace(entry("x", 1), op="<script>alert(1)</script>", title='"><svg onload=alert(2)>')
+    text = menu_text(menu([hostile], "Source traces"))
+    assert "<" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "&quot;&gt;&lt;svg onload=alert(2)&gt;" in text
+
+
 def test_entries_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "good.json").write_bytes(msgspec.json.encode(entry("gemm", 1)))
     (tmp_path / "half.json").write_bytes(msgspec.json.encode(entry("gemm", 2))[:40])

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 
 from tests import handmade
@@ -145,6 +146,19 @@ def test_hostile_text_is_text_in_the_built_page(built: Path) -> None:
     assert "<script>alert(1)</script>" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<img src=x" not in text
+
+
+def test_an_op_whose_name_is_html_is_text_in_the_menu_of_every_page(tmp_path: Path) -> None:
+    record = handmade.blockscale()
+    call = msgspec.structs.replace(record.call, op="ns::<script>alert(1)</script><img src=x onerror=alert(2)>")
+    publish(msgspec.structs.replace(record, call=call), tmp_path)
+    pages = list(build_site(tmp_path).parent.rglob("*.html"))
+    assert pages
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert "<script>alert(1)" not in text, page
+        assert "<img src=x" not in text, page
+        assert "ns::&lt;script&gt;alert(1)&lt;/script&gt;" in text, page
 
 
 def test_building_again_replaces_the_site(built: Path) -> None:

@@ -5,6 +5,7 @@ A site's menu as text is one line a page, so a test compares it with a literal.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -89,10 +90,14 @@ def load_entries(folder: Path) -> list[Entry]:
 
 
 def menu(entries: Iterable[Entry], home: str) -> list[dict[str, object]]:
-    """The menu of one language in MkDocs' form: the index, then a section an op."""
+    """The menu of one language in MkDocs' form: the index, then a section an op.
+
+    Titles are HTML there: Material for MkDocs (9.x) writes them into its menu as they come.
+    """
     sections: dict[str, list[dict[str, str]]] = {}
     for entry in in_order(entries):
-        sections.setdefault(entry.op, []).append({entry.title: f"{entry.folder}/{entry.name}.md"})
+        page = {html.escape(entry.title): f"{entry.folder}/{entry.name}.md"}
+        sections.setdefault(html.escape(entry.op), []).append(page)
     nav: list[dict[str, object]] = [{home: "index.md"}]
     nav += [{op: pages} for op, pages in sections.items()]
     return nav
