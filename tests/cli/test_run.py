@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +16,8 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tracer.cli.answers import run_answer, run_text
+from tracer.cli.run import _command_line
+from tracer.ops.registry import get_op
 from tracer.pipeline import build_report
 from tracer.store import load_record
 
@@ -116,3 +124,28 @@ def test_the_text_answer_names_kernel_roof_and_page() -> None:
     assert "_gemm_a16_w16_kernel" in text
     assert "memory-bound on H200" in text
     assert text.endswith("page.md")
+
+
+@pytest.mark.dry
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_leaves_no_temporary_folder(tmp_path: Path, number: signal.Signals) -> None:
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "triton", "aiter")):
+        pytest.skip("torch, Triton or amd-aiter is not installed")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "tracer", OP, "--shape", "128,1536,7168", "--mode", "dry"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "site")], env={**os.environ, "TMPDIR": str(temporary)}
+    )
+    while not list(temporary.glob("ktrace-*/job.json")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.wait() == 128 + number
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_command_of_a_record_says_that_it_took_a_checkout() -> None:
+    given = {"target": "gfx942", "cu-num": None, "aiter": "PATH"}
+    line = _command_line(get_op(OP), {"M": 128, "N": 1536, "K": 7168}, {"dtype": "bf16"}, (), given)
+    assert line == f"ktrace {OP} --shape 128,1536,7168 --target gfx942 --aiter PATH"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -141,6 +145,23 @@ def _writable(out: Path) -> None:
         ) from None
 
 
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Takes a request to end as Ctrl-C is taken: the child ends, and its temporary folder goes."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    taken = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _load_renderer() -> None:
     """Loads what writes pages, while the child imports the libraries to capture."""
     import tracer.render.publish  # noqa: F401
@@ -186,6 +207,7 @@ def run_op(
         "cu-num": None if cu_num is None else str(cu_num),
         "device": device,
         "mode": mode,
+        "aiter": None if aiter_path is None else "PATH",  # no path of this machine enters a record
         "config": config_text,
     }
     requests = [
@@ -214,17 +236,18 @@ def run_op(
             click.echo(run_text(done.report, page=str(done.page)))
 
     try:
-        capture(
-            requests,
-            mode=mode,
-            target=target,
-            cu_num=cu_num,
-            device=device,
-            aiter_path=aiter_path,
-            timeout_s=timeout_s,
-            on_record=show,
-            meanwhile=_load_renderer,
-        )
+        with _orderly_end():
+            capture(
+                requests,
+                mode=mode,
+                target=target,
+                cu_num=cu_num,
+                device=device,
+                aiter_path=aiter_path,
+                timeout_s=timeout_s,
+                on_record=show,
+                meanwhile=_load_renderer,
+            )
     finally:
         if (out / "entries").is_dir():
             from tracer.render.publish import refresh_index
