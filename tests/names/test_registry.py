@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tracer.names import registry
+from tracer.names import itanium, registry
 from tracer.names.base import Context
 
 
@@ -53,3 +53,9 @@ def test_a_name_that_says_another_target_than_the_context_is_noted(isa: str, tar
     answer = registry.decode(name, Context(target=target))
     assert any("the target is" in note for note in answer.notes) == noted
     assert answer.fields == registry.decode(name).fields
+
+
+def test_a_plain_name_does_not_load_the_demangler() -> None:
+    assert "pycxxfilt" not in _modules_after("registry.decode('a8w8_rowwise_64x16x16x128_16x16')")
+    assert "pycxxfilt" in _modules_after("registry.decode('_ZN5aiter24bf16gemm_bf16_tn_256x256E')")
+    assert all(itanium.is_mangled(beginning) for beginning in registry._MANGLED)

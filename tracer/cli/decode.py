@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +63,8 @@ def _blocks(answers: Iterator[DecodedName], print_one: Callable[[DecodedName], s
 
 
 def _explained(decoded: DecodedName) -> str:
+    import shutil  # loads compression libraries that only archives need
+
     from tracer.cli.name_explanation import explain
 
     width = shutil.get_terminal_size((100, 24)).columns

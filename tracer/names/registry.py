@@ -7,7 +7,7 @@ A grammar is imported when a name first needs it, so that reading one name does 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -15,12 +15,14 @@ import msgspec
 
 from tracer.errors import NameSyntaxError
 from tracer.model.kernel import DecodedName, GemmView, Unparsed
-from tracer.names import itanium, noise
+from tracer.names import noise
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.common_view import common_view
 from tracer.names.cut import without_the_cut
 
 _HEAD = 4
+#: what mangled names begin with, as `itanium.is_mangled` says
+_MANGLED = ("_Z", "__Z")
 #: one line a grammar: its module (and name), its class, and the first four characters that its names can have (none:
 #: asked for every name that no other grammar claims). A test holds them against the grammar's own `prefixes`.
 LINES: tuple[tuple[str, str, str], ...] = (
@@ -159,9 +161,15 @@ def _held_against(answer: DecodedName, target: str) -> DecodedName:
     return answer
 
 
+@cache
+def _demangler() -> Callable[[str], tuple[str, str]]:
+    """What unwraps mangled names; loaded with the first: it costs as much as all else that a name needs."""
+    return cast("Callable[[str], tuple[str, str]]", importlib.import_module("tracer.names.itanium").unwrap)
+
+
 def _decode(text: str, context: Context) -> DecodedName:
     # most names are plain words: neither noise nor mangling to look for
-    if text.isidentifier() and not itanium.is_mangled(text):
+    if text.isidentifier() and not text.startswith(_MANGLED):
         return _read(text, context)
     cleaned = noise.clean(text)
     name = cleaned.name
@@ -169,8 +177,8 @@ def _decode(text: str, context: Context) -> DecodedName:
     spelled = name
     notes = cleaned.notes
     cut = cleaned.cut
-    if itanium.is_mangled(name):
-        spelled, state = itanium.unwrap(name)
+    if name.startswith(_MANGLED):
+        spelled, state = _demangler()(name)
         demangle, cut = "ok" if state == "ok" else "failed", state == "cut"
     answer = _read(spelled, context)
     if cut:
