@@ -96,6 +96,7 @@ FIELDS: Mapping[str, str] = {
 FULL_NAME_OF: Mapping[str, str] = {field: name for name, field in FIELDS.items()}
 
 _ALGORITHMS = {"SB": "SingleBuffer", "MB": "MultipleBuffer", "MBSK": "MultipleBufferSingleKernel"}
+_ALGORITHM_LETTERS = {word: letters for letters, word in _ALGORITHMS.items()}
 _FIRST_OF_TWO = {"AFEM": "AssertFree0ElementMultiple"}
 _SECOND_OF_TWO = {"AssertFree0ElementMultiple": "AssertFree1ElementMultiple"}
 #: rocBLAS spells out what hipBLASLt calls PreloadKernArgs; the other two share an abbreviation and stand in no name
@@ -222,7 +223,7 @@ def write_value(full: str, value: FieldValue) -> str:
     if full == "ISA":
         return str(value).removeprefix("gfx")
     if full == "GlobalSplitUAlgorithm":
-        return _capitals(str(value))
+        return _ALGORITHM_LETTERS.get(str(value), str(value))
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
