@@ -397,3 +397,69 @@ def test_a_module_without_a_family_gets_an_answer_where_the_walk_reaches_a_launc
     assert answer is not None
     assert (answer.hops[-1].name, answer.parameters["grid"]) == ("act_and_mul_kernel", [64, 1, 1])
     assert answer.core_flow == ()
+
+
+def i32(name: str, *shape: int) -> Argument:
+    return tensor(name, shape, "int32")
+
+
+PLAIN_8 = "float8_e4m3fn"
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "target", "arguments", "kernel", "grid"),
+    [
+        (
+            "gemm_a8w8_blockscale_bpreshuffle_asm",
+            "gemm_a8w8_blockscale_bpreshuffle_asm",
+            MI355X,
+            (
+                tensor("A", (128, 7168), PLAIN_8),
+                tensor("B", (4096, 7168), PLAIN_8),
+                tensor("out", (128, 4096), "bfloat16"),
+                f32("A_scale", 128, 56),
+                f32("B_scale", 32, 56),
+                none("bias"),
+                scalar("splitK", -1),
+                none("kernelName"),
+                scalar("bpreshuffle", 1),
+                f32("zero_bias_buf", 4096),
+            ),
+            "_ZN5aiter43fp8gemm_bf16_blockscale_BpreShuffle_128x128E",
+            [32, 1, 1],
+        ),
+        ("attention_asm", "pa_fwd", MI300X, PAGED, "_ZN5aiter32pa_bf16_pertokenFp8_gqa16_2tg_4wE", [1, 8, 1]),
+        (
+            "moe_topksoftmax_asm",
+            "topk_softmax_asm",
+            MI300X,
+            (
+                f32("topk_weights", 64, 8),
+                i32("topk_indices", 64, 8),
+                i32("token_expert_indices", 64, 8),
+                tensor("gating_output", (64, 128), "bfloat16"),
+                scalar("need_renorm", 1),
+            ),
+            "_ZN5aiter24topksoftmax_4x128x8_bf16E",
+            [16, 1, 1],
+        ),
+    ],
+    ids=["blockscale", "paged attention", "topk softmax"],
+)
+def test_mains_c_functions_are_followed_to_their_code_objects(
+    main_tree: AiterTree,
+    module: str,
+    function: str,
+    target: Target,
+    arguments: tuple[Argument, ...],
+    kernel: str,
+    grid: list[int],
+) -> None:
+    call = BoundaryCall(id=5, module=f"module_{module}", function=function, arguments=arguments)
+    answer = resolve_dispatch(main_tree, call, target, {})
+    assert answer is not None
+    assert (answer.instance, answer.parameters["grid"]) == (kernel, grid)
+    assert all(hop.evidence is Evidence.RESOLVED for hop in answer.hops)
+    row = next(hop for hop in answer.hops if hop.layer is Layer.INSTANCE)
+    assert row.source is not None
+    assert kernel in main_tree.absolute(row.source.file).read_text().splitlines()[(row.source.line or 0) - 1]

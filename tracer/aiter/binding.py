@@ -22,6 +22,8 @@ RECIPES = "aiter/jit/optCompilerConfig.json"
 MACROS = "csrc/include/rocm_ops.hpp"
 #: main's macro (2026) that writes the C function which ctypes calls
 ENTRY_MACRO = "AITER_CTYPES_DEFINE_ENTRYPOINT_VOID"
+#: ... and the one that marks a definition as such
+C_LINKAGE = "AITER_C_ITFS"
 _FOLDERS = {"AITER_CSRC_DIR": "csrc", "AITER_META_DIR": "", "AITER_ROOT_DIR": "", "AITER_GRADLIB_DIR": "gradlib"}
 _ARGUMENT = re.compile(r'py::arg\(\s*"(\w+)"\s*\)\s*(?:=\s*([^,;()]+))?')
 
@@ -126,17 +128,22 @@ def find_binding(tree: AiterTree, module: str, function: str) -> Binding | None:
     place = None if with_pybind else definition(tree, how.sources, function)
     if place is None:
         return None
-    entry = text.find_line(tree.absolute(place[0]), rf"\b{ENTRY_MACRO}\(\s*{re.escape(function)}\b")
-    entry = entry or _entry_above(tree, place, function)
-    used = (place[0], entry) if entry is not None else None
-    return Binding(kind="ctypes", symbol=function, used=used, macro=ENTRY_MACRO if used else None, function=place)
+    line, macro = _entry(tree, place, function)
+    used = (place[0], line) if line is not None else None
+    return Binding(kind="ctypes", symbol=function, used=used, macro=macro, function=place)
 
 
-def _entry_above(tree: AiterTree, place: tuple[str, int], function: str) -> int | None:
-    """The line of the macro that opens an entry point for ctypes, where the name stands on the line after it."""
-    lines = text.lines(tree.absolute(place[0]))
-    at = next((n for n in range(place[1], max(0, place[1] - 3), -1) if f"{ENTRY_MACRO}(" in lines[n - 1]), None)
-    return at if at is not None and re.search(rf"\b{re.escape(function)}\b", "".join(lines[at - 1 : at + 1])) else None
+def _entry(tree: AiterTree, place: tuple[str, int], function: str) -> tuple[int | None, str | None]:
+    """What makes a definition a C function that ctypes finds by its name: the line, and the macro or linkage on it."""
+    path = tree.absolute(place[0])
+    lines = text.lines(path)
+    named = re.compile(rf"\b{re.escape(function)}\b")
+    for number in range(place[1], max(0, place[1] - 3), -1):
+        nearby = "".join(lines[number - 1 : number + 1])
+        for macro in (ENTRY_MACRO, C_LINKAGE, 'extern "C"'):
+            if macro in lines[number - 1] and named.search(nearby):
+                return number, macro
+    return None, None
 
 
 def _in_pybind(tree: AiterTree, source: str, function: str) -> Binding | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Event, KernelLaunch, Refused, Returned, Undecided
 from tracer.aiter.cpp_expressions import Scope
-from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair, Table
+from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair, Table, as_parameter
 from tracer.aiter.cpp_operators import convert, literal
 from tracer.aiter.cpp_source import (
     LAUNCH,
@@ -41,6 +41,7 @@ _DISPATCH_TYPES = {
 _MAX_DEPTH = 30
 #: the class that loads a code object (csrc/include/aiter_hip_common.h)
 LOADER = "AiterAsmKernel"
+_STANDARD = ("static_cast", "make_tuple", "get", "string", "to_string", "make_unique", "tie", "optional")
 _MATH = ("pow", "ceil", "max", "min", "move")
 
 
@@ -148,9 +149,9 @@ class Walk(Statements):
             default = parameter.child_by_field_name("default_value")
             kind = text_of(parameter.child_by_field_name("type"))
             if index < len(arguments):
-                bound[name] = _as_parameter(arguments[index], kind)
+                bound[name] = as_parameter(arguments[index], kind)
             else:
-                bound[name] = Unknown(name) if default is None else _as_parameter(self.evaluate(default, {}), kind)
+                bound[name] = Unknown(name) if default is None else as_parameter(self.evaluate(default, {}), kind)
         return bound
 
     def _call(self, node: Node, scope: Scope) -> Any:
@@ -170,7 +171,7 @@ class Walk(Statements):
             return self.given[head](*[self.evaluate(a, scope) for a in arguments])
         if head in _MATH:
             return self._math(head, [self.evaluate(a, scope) for a in arguments], name)
-        if head in ("static_cast", "make_tuple", "get", "string", "to_string", "make_unique", "tie"):
+        if head in _STANDARD:
             return self._standard(head, inside.rstrip(">"), [self.evaluate(a, scope) for a in arguments], node)
         if head in self.source.functions and function.type != "call_expression" and head not in self.source.classes:
             resolved = name if not bracket else self._name(function, scope).text
@@ -205,6 +206,8 @@ class Walk(Statements):
             return loaded if loaded is not None else Unknown(text_of(node)[:120])
         if head in ("make_tuple", "tie"):
             return tuple(values)
+        if head == "optional":
+            return as_parameter(values[0], "optional") if values else Null()
         if not values:
             return "" if head == "string" else Unknown(text_of(node)[:120])
         if head == "static_cast":
@@ -376,10 +379,3 @@ class Walk(Statements):
         finally:
             self._offset = before
         return Unknown("void")
-
-
-def _as_parameter(value: Any, kind: str) -> Any:
-    """An argument as its parameter holds it: a plain value in a `std::optional` is tested for being there."""
-    if "optional" in kind:
-        return Optional(value) if isinstance(value, bool | int | float | str) else value
-    return value.value if isinstance(value, Optional) and "auto" not in kind else value

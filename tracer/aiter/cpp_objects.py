@@ -108,3 +108,10 @@ def items_of(value: Any) -> Sequence[Any] | None:
     if isinstance(value, Table):
         return value.pairs() if value.ordered else None
     return value if isinstance(value, tuple | list) else None
+
+
+def as_parameter(value: Any, kind: str) -> Any:
+    """An argument as its parameter holds it: a plain value in a `std::optional` is tested for being there."""
+    if "optional" in kind:
+        return Optional(value) if isinstance(value, bool | int | float | str) else value
+    return value.value if isinstance(value, Optional) and "auto" not in kind else value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Event, Refused, Returned, Undecided
 from tracer.aiter.cpp_expressions import Expressions, Scope
-from tracer.aiter.cpp_objects import Fields, LoadedKernel, Table, items_of
+from tracer.aiter.cpp_objects import Fields, LoadedKernel, Table, as_parameter, items_of
 from tracer.aiter.cpp_operators import convert
 from tracer.aiter.cpp_source import declared_name, parse_statements, text_of
 from tracer.aiter.cpp_values import Dim3, InstanceRef, Unknown
@@ -172,7 +172,7 @@ class Statements(Expressions, abc.ABC):
             if initial is None:
                 return Unknown(name)
             if initial.type not in ("argument_list", "initializer_list"):
-                return convert(self.evaluate(initial, scope), kind)
+                return as_parameter(convert(self.evaluate(initial, scope), kind), kind)
             values = [self.evaluate(child, scope) for child in initial.named_children]
             if "unordered_map<" in kind and values:
                 return self._table(kind, name, values)
