@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import shlex
 import subprocess
@@ -15,7 +16,11 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tests.conftest import DATA
-from tests.names import sources
+from tests.fuzz.spoiled_names import Spoiler
+from tests.names import goldens, sources
+from tracer.cli.name_answers import answer_of, block, encode
+from tracer.cli.name_explanation import explain
+from tracer.cli.name_tables import compare, diff_text, view_table
 from tracer.names import registry
 
 Ktrace = Callable[..., Answer]
@@ -187,6 +192,18 @@ def test_text_for_people_holds_no_control_character(ktrace: Ktrace, tmp_path: Pa
     for shape in ([], ["--explain"], ["--table"]):
         printed = ktrace("decode", *shape, "--file", str(path)).out
         assert all(line.isprintable() for line in printed.split("\n"))
+
+
+def test_no_spoiled_name_breaks_what_is_printed() -> None:
+    spoiler = Spoiler([name for _, name in goldens.case_names()], random.Random(17))
+    last = registry.decode("")
+    for _ in range(1500):
+        decoded = registry.decode(spoiler.name())
+        assert json.loads(encode(answer_of(decoded, spans=True)))["spelled"] == decoded.spelled
+        texts = [block(decoded), explain(decoded, registry.keys_of(decoded.grammar)), view_table([last, decoded])]
+        texts.append(diff_text(compare(last, decoded)))
+        assert all(line.isprintable() for text in texts for line in text.split("\n"))
+        last = decoded
 
 
 def _run(arguments: list[str], **options: object) -> subprocess.CompletedProcess[bytes]:
