@@ -13,7 +13,8 @@ import msgspec
 
 from tracer.model.kernel import FieldValue
 from tracer.names import ck_gridwise, ck_kernels, ck_tile_lists, ck_values
-from tracer.names.ck_values import Convert
+from tracer.names.compiled_reader import ListReader, compile_list
+from tracer.names.converters import Convert, Fresh, Remembered
 
 _ABBREVIATIONS: Mapping[str, str] = {
     "@A": "a_block_transfer -3 a_src_scalar_per_vector a_dst_scalar_per_vector -2",
@@ -46,6 +47,8 @@ _RENAMED: Mapping[str, str] = {"v_row_major": "v_layout", "warps_m": "m_warp", "
 
 Variant = tuple[str, ...]
 Choose = Callable[[str], Convert]
+#: key -> index of the argument that states it; shared by all readings by one list, so never changed
+Where = dict[str, int]
 #: fields, argument index of each, and the index of the first argument that does not fit
 Fit = tuple[dict[str, FieldValue], dict[str, int], int]
 
@@ -135,6 +138,30 @@ def _plan(variant: Variant, choose: Choose) -> tuple[tuple[int, str, Convert], .
     return tuple((i, key, choose(key)) for i, key in enumerate(variant) if key not in ("-", "gridwise"))
 
 
+@cache
+def _table(convert: Convert) -> Convert:
+    return Fresh(convert) if convert in ck_values.LISTS else Remembered(convert)
+
+
+@cache
+def _reader(variant: Variant, choose: Choose) -> tuple[ListReader, Where] | None:
+    """How to read arguments that all fit, and where each field stands; None where an argument states several keys."""
+    entries: dict[str, tuple[int, Convert]] = {}
+    renamed: dict[str, tuple[int, Convert]] = {}
+    for index, key, convert in _plan(variant, choose):
+        if key in _SEVERAL:
+            return None
+        entry = (index, _table(convert))
+        if key == "dtype_ab":
+            renamed.update(dtype_a=entry, dtype_b=entry)
+        elif key in _RENAMED:
+            renamed[_RENAMED[key]] = entry
+        else:
+            entries[key] = entry
+    entries.update(renamed)
+    return compile_list(entries), {key: index for key, (index, _) in entries.items()}
+
+
 def _fit(variant: Variant, items: tuple[str, ...], choose: Choose) -> Fit:
     """The fields of the items by this list, and the index of the first item that can't be what it should be."""
     fields: dict[str, FieldValue] = {}
@@ -168,6 +195,12 @@ def read(
     best: Fit = ({}, {}, -1)
     for variant in reversed(variants):
         if len(variant) == count:
+            reader = _reader(variant, choose)
+            if reader is not None:
+                try:
+                    return Reading(reader[0](items), reader[1])
+                except ValueError:
+                    pass  # this list does not fit; how far it does is asked below
             fit = _fit(variant, items, choose)
             if fit[2] == count:
                 return _spread(Reading(fit[0], fit[1]))

@@ -200,9 +200,11 @@ class _Reader:
             self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
 
     def _take(self, reading: ck_lists.Reading, args: cpp.Arguments, of: str) -> None:
+        fields, spans, where = self.fields, args.spans(), reading.where
         for key, value in reading.fields.items():
-            if key not in self.fields:
-                self._add(key, value, args.span(reading.where[key]))
+            if key not in fields:
+                fields[key] = value
+                self.spans[key] = spans[where[key]]
         self.likely.update((k, v) for k, v in reading.likely.items() if k not in self.fields)
         if reading.beyond is not None and reading.beyond < len(args):
             start = args.starts[reading.beyond]

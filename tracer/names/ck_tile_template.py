@@ -23,6 +23,7 @@ from tracer.names.vocabulary import WhenAsked, pick
 
 _HEADERS = "include/ck_tile/ops (ROCm/composable_kernel)"
 _MASK = re.compile(r"ck_tile::(SimplifiedGenericAttentionMask|GenericAttentionMask)<(true|false)(?:, (true|false))?>")
+_STRUCT = re.compile(r"ck_tile::(\w+)<")
 _PIPELINE = re.compile(r"ck_tile::(\w*Pipeline\w*)<")
 _GFX = re.compile(r"(?:ck_tile::)?(?:core::)?(?:arch::)?(gfx\w+?)(?:_t)?$")
 _TAG = re.compile(r"(QR|QS)KSVS(Async)?(Trload)?$")
@@ -202,17 +203,20 @@ class _Reader:
 
     def _structs(self, start: int, end: int) -> None:
         """Reads every known struct that stands between the offsets, and the mask and the pipeline."""
+        places: dict[str, int] = {}
+        for m in _STRUCT.finditer(self.name, start, end):
+            places.setdefault(m[1], m.end() - 1)
         for leaf, lists in ck_lists.tile_structs().items():
-            at = self.name.find(f"ck_tile::{leaf}<", start, end)
-            if at < 0:
+            if leaf not in places:
                 continue
-            args = cpp.arguments(self.name, at + len("ck_tile::") + len(leaf))
+            args = cpp.arguments(self.name, places[leaf])
             items = args.whole(self.name)
             reading = ck_lists.read(lists, items, args.cut)
+            spans = args.spans()
             for key, value in reading.fields.items():
-                if key == "occupancy" and value < 0:
-                    continue
-                self._add(key, value, args.span(reading.where[key]))
+                if key not in self.fields and (key != "occupancy" or value >= 0):
+                    self.fields[key] = value
+                    self.spans[key] = spans[reading.where[key]]
             if leaf in ("TileFmhaShape", "TileFmhaBwdShape") and "block_tile" in reading.fields:
                 self._head_dims(reading.fields["block_tile"], args.span(reading.where["block_tile"]))
             if reading.beyond is not None and reading.beyond < len(args):

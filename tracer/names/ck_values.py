@@ -158,6 +158,8 @@ def plain(item: str) -> FieldValue:
     return number if number is not None else leaf(item)
 
 
+#: the converters that answer with a list
+LISTS: frozenset[Convert] = frozenset((sequence, _sequence_or_integer, dtypes, leaves, _scale_block))
 _FLAGS = frozenset(
     ["main_k_loop", "double_tail_k_loop", "n_swizzle", "mul_routed_weight", "per_token_quant", "split_k_enabled",
      "b_nontemporal", "permute_a", "permute_b", "pad_n", "direct_load", "large_tensors", "masked", "is_multi_a",

@@ -1,4 +1,4 @@
-"""A pattern's reader as Python code: an expression, keys and converters in, a function from a name to its answer out.
+"""Readers of names and of argument lists as Python code: keys and converters in, functions to their fields out.
 
 The fields of a name are a dict display and not a loop, as in the classes that `dataclasses` makes: a loop over keys and
 converters takes twice as long, and reading fields is what decoding a list of names spends its time on.
@@ -13,6 +13,7 @@ from tracer.model.kernel import DecodedName, FieldValue
 from tracer.names.converters import NOT_STATED, Convert, Fresh, Optional, Table
 
 Reader = Callable[[str, str], DecodedName | None]
+ListReader = Callable[[Sequence[str]], dict[str, FieldValue]]
 Match = Callable[[str], Any]
 #: a longer dict display is built item by item and grows as it goes (CPython 3.11 to 3.14)
 _DISPLAY = 15
@@ -47,7 +48,7 @@ def compile_reader(
     for i, (key, convert) in enumerate(captured):
         if key in optional:
             lines.append(f"if g{i} is None: s{i} = (s{i - 1}[1], s{i - 1}[1])" if i else "if g0 is None: s0 = (0, 0)")
-        fields.append((key, _value(i, convert, scope)))
+        fields.append((key, _value(f"g{i}", i, convert, scope)))
         spans.append((key, f"s{i}"))
     for i, (key, value) in enumerate(constants.items()):
         scope[f"k{i}"] = value
@@ -60,17 +61,32 @@ def compile_reader(
     return cast("Reader", scope["read"])
 
 
-def _value(i: int, convert: Convert, scope: dict[str, Any]) -> str:
-    """The expression for the value of group `i`; what it needs is added to `scope`."""
+def compile_list(entries: Mapping[str, tuple[int, Convert]]) -> ListReader:
+    """Makes the function from the items of an argument list to its fields.
+
+    Args:
+        entries: key -> index of the item that states it, and the converter of that item.
+    """
+    scope: dict[str, Any] = {}
+    fields = []
+    for i, (key, (index, convert)) in enumerate(entries.items()):
+        fields.append((key, _value(f"items[{index}]", i, convert, scope)))
+    lines = ["def read(items):", *_display("fields", fields), "return fields"]
+    exec("\n    ".join(lines), scope)  # as above
+    return cast("ListReader", scope["read"])
+
+
+def _value(printed: str, i: int, convert: Convert, scope: dict[str, Any]) -> str:
+    """The expression for what the text of the expression `printed` stands for; what it needs is added to `scope`."""
     if isinstance(convert, Optional):
         scope[f"absent{i}"] = convert.missing
-        return f"absent{i} if g{i} is None else {_value(i, convert.inner, scope)}"
+        return f"absent{i} if {printed} is None else {_value(printed, i, convert.inner, scope)}"
     if convert is str:
-        return f"g{i}"
+        return printed
     scope[f"c{i}"] = convert
     if isinstance(convert, Fresh):
-        return f"c{i}[g{i}].copy()"
-    return f"c{i}[g{i}]" if isinstance(convert, Table) else f"c{i}(g{i})"
+        return f"c{i}[{printed}].copy()"
+    return f"c{i}[{printed}]" if isinstance(convert, Table) else f"c{i}({printed})"
 
 
 def _display(name: str, items: Sequence[tuple[str, str]]) -> list[str]:

@@ -38,6 +38,24 @@ class Numbers(Table):
         return value
 
 
+class Remembered(Table):
+    """A converter of texts to plain values: what a text stands for is remembered.
+
+    Args:
+        convert: what a text stands for; a list is not remembered, because every name needs its own.
+    """
+
+    def __init__(self, convert: Convert) -> None:
+        super().__init__()
+        self._convert = convert
+
+    def __missing__(self, printed: str) -> FieldValue:
+        value = self._convert(printed)
+        if len(self) < 1024 and len(printed) <= 128 and not isinstance(value, (list, dict)):
+            self[printed] = value
+        return value
+
+
 class Fresh(dict[str, Any]):
     """A converter to lists or mappings: what a text stands for is remembered, and every name gets a copy of its own.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate
+from operator import add
 
 import msgspec
 
@@ -28,9 +29,8 @@ def _nested(depth: int) -> str:
 
 _PLAIN_LIST = re.compile(rf"[<({{\[]{_nested(12)}[>)}}\]]")
 _PLAIN_ITEM = re.compile(rf"((?:[^<>(){{}}\[\],]++|[<({{\[]{_nested(12)}[>)}}\]])++)(?:, )?")
-#: what makes a bracket something else than a bracket
-_ODD = ("->", ")>(", ") > (", ")<(", ") < (", "<=", ">=", ">> ", "<< ", "]<", "operator<", "operator>", "operator,")
 _GREATER = re.compile("[^>] > ")
+_COMPARED = re.compile(r"\) ?[<>] ?\(")
 _CLOSES = {">": "<", ")": "(", "}": "{", "]": "["}
 _ANONYMOUS = "(anonymous namespace)"
 _INTEGER = re.compile(r"\(?(?:\([^()]*\))?(-?[0-9]{1,30})(?:u|l|ul|ll|ull|s|us)?\)?$", re.IGNORECASE)
@@ -58,6 +58,10 @@ class Arguments(msgspec.Struct, frozen=True):
         """The offsets of an item."""
         start = self.starts[index]
         return start, start + len(self.items[index])
+
+    def spans(self) -> list[Span]:
+        """The offsets of all items."""
+        return list(zip(self.starts, map(add, self.starts, map(len, self.items)), strict=True))
 
     def whole(self, text: str) -> tuple[str, ...]:
         """The items that are surely complete: all, or in a list that is cut off those that a comma follows."""
@@ -147,14 +151,30 @@ def arguments(text: str, start: int) -> Arguments:
     if m is not None:
         end = m.end()
         inner = text[start + 1 : end - 1].rstrip(" ")
-        if not any(odd in inner for odd in _ODD) and not (" > " in inner and _GREATER.search(inner)):
+        if not inner:
+            return Arguments((), (), end)
+        if not _is_odd(inner):
             items = _PLAIN_ITEM.findall(inner)
-            lengths = [len(item) + 2 for item in items]
-            if sum(lengths) - 2 == len(inner):
-                return Arguments(tuple(items), tuple(accumulate(lengths, initial=start + 1))[:-1], end)
-            if not inner:
-                return Arguments((), (), end)
+            starts = list(accumulate([len(item) + 2 for item in items], initial=start + 1))
+            if starts.pop() - start - 3 == len(inner):
+                return Arguments(tuple(items), tuple(starts), end)
     return _walk(text, start)
+
+
+def _is_odd(inner: str) -> bool:
+    """Whether a bracket in the text may be something else than a bracket: a comparison, a shift, part of an operator.
+
+    Single characters are asked for first: they are found many times faster than longer pieces.
+    """
+    return (
+        ("> " in inner and (">> " in inner or (" > " in inner and _GREATER.search(inner) is not None)))
+        or "<< " in inner
+        or (")" in inner and _COMPARED.search(inner) is not None)
+        or ("-" in inner and "->" in inner)
+        or ("=" in inner and ("<=" in inner or ">=" in inner))
+        or ("]" in inner and "]<" in inner)
+        or ("operator" in inner and ("operator<" in inner or "operator>" in inner or "operator," in inner))
+    )
 
 
 def _walk(text: str, start: int) -> Arguments:

@@ -51,10 +51,11 @@ class Reading(msgspec.Struct):
         """Adds what the argument list of a function or struct states."""
         text = self.function.text
         reading = ck_lists.read(lists.get(leaf, ()), args.whole(text), args.cut, choose)
+        fields, where = self.fields, reading.where
         for key, value in reading.fields.items():
-            if key not in self.fields:
-                self.fields[key] = value
-                self.spans[key] = args.span(reading.where[key])
+            if key not in fields:
+                fields[key] = value
+                self.spans[key] = args.span(where[key])
         for key, value in reading.likely.items():
             self.likely.setdefault(key, value)
         if reading.beyond is not None and reading.beyond < len(args):

@@ -27,6 +27,8 @@ _TWO_DIGITS = tokens.TWO_DIGITS
 _NUMBERS = tokens.ONE_DIGIT
 #: a list of numbers as a type, `Sequence<8, 32, 1>`, of which CK's symbols are full
 _NUMBER_LIST = re.compile("NS([0-9A-Z]?)_IJ((?:L[a-z]n?[0-9]+E)*)EEE")
+#: the elements of a pack
+_EXPANDED = re.compile("DpT[0-9]?_(?!I)")
 #: what `K` before it does not qualify alone, or not at all
 _WITH_K = frozenset("DFKVr")
 _BUILTINS = frozenset("abcdefghijlmnostvwxyz")
@@ -73,8 +75,8 @@ def at_worst(symbol: str, at: int = 0, before: int = 0) -> int:
 def size_of_common(symbol: str) -> int:
     """What `itanium_walk.Walk` counts for a symbol, in a third of the time, of the constructs of most kernel symbols.
 
-    They are: a nested name of the function; nested and plain names, templates, packs, literals, substitutions and
-    letters as arguments and parameters, pointers and constants to these. A test holds it against the walk.
+    They are: a nested name of the function; as arguments and parameters nested and plain names, templates, packs,
+    literals, substitutions, letters, pointers and constants to these. A test holds it against the walk.
 
     Raises:
         Broken, Ends, IndexError, KeyError: there is something else in the symbol, or it breaks off.
@@ -85,7 +87,7 @@ def size_of_common(symbol: str) -> int:
     kind, size, extra, pending = _OWNER, 0, 0, 0
     outer: list[tuple[int, int, int, int]] = []
     candidates: list[int] = []
-    largest = BUILTIN
+    largest, packed = BUILTIN, 1
     while at < end:
         c = symbol[at]
         if kind <= _NESTED:
@@ -175,6 +177,7 @@ def size_of_common(symbol: str) -> int:
                     continue
                 candidates.append(item)
             elif kind == _PACK:
+                packed = max(packed, extra)
                 kind, size, extra, pending = outer.pop()
             else:
                 raise Broken
@@ -193,6 +196,8 @@ def size_of_common(symbol: str) -> int:
             item = 6 * len(literals) + 2 if literals else 0
             if item > largest:
                 largest = item
+            if len(literals) >> 2 >= packed:
+                packed = (len(literals) >> 2) + 1
             item += candidates[_NUMBERS[of] if of else 0] + 4
             candidates.append(item)
         elif c == "J" and kind in _LISTS:
@@ -208,10 +213,15 @@ def size_of_common(symbol: str) -> int:
             candidates.append(item)
         elif c == "D":
             m = tokens.D_BUILTIN.match(symbol, at)
-            if m is None:
-                raise Broken
-            at = m.end()
             item = BUILTIN
+            if m is None:
+                m = _EXPANDED.match(symbol, at)
+                if m is None or pending:
+                    raise Broken
+                candidates.append(largest)
+                item = (largest + 2) * packed + AROUND
+                candidates.append(item)
+            at = m.end()
         elif c == "P" or c == "R" or (c == "K" and symbol[at + 1] not in _WITH_K):
             at += 1
             pending += 1

@@ -180,7 +180,6 @@ class Walk(Frames):
         if m is not None:
             self.at = m.end()
             kind = m.group()[1]
-            self.size += m.end() - m.start()
             if kind != "o":  # `noexcept` is a function's own
                 self.pending.append(FOR_EACH if kind == "p" else QUALIFIES)
             return None
