@@ -140,6 +140,8 @@ def test_a_graph_kernel_has_frames_and_grid_from_the_capture_and_says_it_is_infe
     assert "launch 2 of 2 in its capture" in (launch.reason or "")
     assert (launch.grid, launch.block) == ((2, 1, 1), (64, 1, 1))
     assert launch.joined_by["grid"] == "the launch in the trace of the graph's capture"
+    by_capture = "order and name in the trace of the graph's capture"
+    assert [launch.joined_by.get(link) for link in ("frame", "cpu_op")] == [by_capture, by_capture]
     alone = one(open_trace(replay), kernels=["b"])
     assert (alone.frames, alone.launches[0].frame_evidence) == ((), Evidence.UNRESOLVED)
     assert "--capture-trace" in (alone.launches[0].reason or "")

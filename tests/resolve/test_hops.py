@@ -62,6 +62,18 @@ def test_frames_that_were_only_matched_are_inferred_with_the_reason() -> None:
     }
 
 
+def test_operators_that_ran_when_a_graph_was_captured_are_inferred_with_the_reason() -> None:
+    record = handmade.imported()
+    launch = msgspec.structs.replace(
+        record.launches[0], frame_evidence=Evidence.INFERRED, reason="matched by order and name", graph_replay=True
+    )
+    hops = build_report(msgspec.structs.replace(record, launches=(launch,))).paths[0].hops
+    operators = [hop for hop in hops if hop.layer == "registered_op"]
+    assert operators
+    assert {(hop.evidence, hop.reason) for hop in operators} == {(Evidence.INFERRED, "matched by order and name")}
+    assert {hop.evidence for hop in hops if hop.layer in ("launch", "kernel")} == {Evidence.OBSERVED}
+
+
 def test_open_candidates_are_listed_on_an_unresolved_hop() -> None:
     record = handmade.blockscale()
     open_choice = msgspec.structs.replace(record.dispatches[0], instance=None, hops=(), candidates=("a", "b"))

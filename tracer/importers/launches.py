@@ -18,6 +18,8 @@ _HOW = {
     Found.SHARED_ID: "an id that several calls or kernels share, told apart by name and order",
     Found.GRAPH: "the correlation id of the graph's launch",
 }
+#: how a kernel of a graph comes by the frame and the operator of its launch in the capture
+_BY_CAPTURE = "order and name in the trace of the graph's capture"
 
 
 def grid_unit(timeline: Timeline, shape: LaunchShape, call_name: str | None) -> GridUnit | None:
@@ -129,13 +131,15 @@ def launch(
         joined_by["cpu_op"] = "external " + _HOW[Found(joined.op_by[row])]
         if joined.op_by[row] == Found.NESTING:
             joined_by["cpu_op"] = _HOW[Found.NESTING]
+    elif captured is not None and cpu_op is not None:
+        joined_by["cpu_op"] = _BY_CAPTURE
     evidence, reason = Evidence.OBSERVED, frame_reason
     if frame is not None and frame_evidence is None:
         joined_by["frame"] = "nesting of the runtime call on its thread"
         frame_evidence = Evidence.INFERRED if found is Found.SHARED_ID else Evidence.OBSERVED
         reason = _HOW[found] if found is Found.SHARED_ID else None
     elif frame is not None:
-        joined_by["frame"] = "order and name in the trace of the graph's capture"
+        joined_by["frame"] = _BY_CAPTURE
     elif reason is None:
         frame_evidence = Evidence.UNRESOLVED
         reason = why_no_stack(joined, row)

@@ -106,7 +106,7 @@ def build_hops(
         reason = launch.reason if evidence is not Evidence.OBSERVED else None
     hops = _frame_hops(spine, evidence, reason)
     if launch is not None and launch.cpu_op is not None:
-        hops += _cpu_op_hops(record, launch.cpu_op)
+        hops += _cpu_op_hops(record, launch)
     if boundary is not None:
         hops.append(boundary_hop(boundary, record.environment.trees))
     if dispatch is not None:
@@ -118,12 +118,16 @@ def build_hops(
     return tuple(hops)
 
 
-def _cpu_op_hops(record: CaptureRecord, innermost: int) -> list[Hop]:
+def _cpu_op_hops(record: CaptureRecord, launch: Launch) -> list[Hop]:
     ops = {op.id: op for op in record.cpu_ops}
+    evidence, reason = Evidence.OBSERVED, None
+    if launch.graph_replay and launch.frame_evidence is not Evidence.UNRESOLVED:
+        # the operators of a replayed kernel ran when its graph was captured: they are as sure as the match with that
+        evidence, reason = Evidence.INFERRED, launch.reason
     chain: list[Hop] = []
-    at: int | None = innermost
+    at = launch.cpu_op
     while at is not None and at in ops and len(chain) < len(ops):
-        chain.append(Hop(layer=Layer.REGISTERED_OP, name=ops[at].name, evidence=Evidence.OBSERVED))
+        chain.append(Hop(layer=Layer.REGISTERED_OP, name=ops[at].name, evidence=evidence, reason=reason))
         at = ops[at].parent
     return chain[::-1]
 
