@@ -145,6 +145,18 @@ def test_a_title_tells_configurations_apart() -> None:
     assert len(titles) == 2
 
 
+def test_a_title_tells_options_and_named_devices_apart() -> None:
+    record = handmade.blockscale()
+    other = msgspec.structs.replace(record, call=msgspec.structs.replace(record.call, options={"dtype": "fp16"}))
+    target = msgspec.structs.replace(record.target, device="MI325X", device_evidence=Evidence.STATED)
+    named = msgspec.structs.replace(record, target=target)
+    assert [page_title(r) for r in (record, other, named)] == [
+        "128x1536x7168 bf16 gfx942 304 CU dry",
+        "128x1536x7168 fp16 gfx942 304 CU dry",
+        "128x1536x7168 bf16 gfx942 304 CU MI325X dry",
+    ]
+
+
 def test_a_call_that_launches_nothing_is_not_said_to_end_in_a_kernel() -> None:
     record = handmade.blockscale()
     why = "common.cuh:160 refuses the call: N = 100 is no multiple of 8, the vector width of the output (grid.hpp:1125)"

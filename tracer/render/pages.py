@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from tracer.codeobjects.instructions import matrix_instructions
 from tracer.model.capture import CaptureRecord
+from tracer.model.evidence import Evidence
 from tracer.model.report import Report
 from tracer.render import rows
 from tracer.render.chart import flow_chart
@@ -86,8 +87,11 @@ def page_title(record: CaptureRecord) -> str:
     target = record.target.arch or record.target.device_name or ""
     units = f" {record.target.compute_units} CU" if record.target.compute_units and target.startswith("gfx") else ""
     shape = "x".join(str(extent) for extent in record.call.shape.values())
+    options = " ".join(record.call.options.values()) if shape else ""
+    device = (record.target.device or "") if record.target.device_evidence is Evidence.STATED else ""
     config = f"config {_digest(record.call.config)[:4]}" if record.call.config else ""
-    parts = (shape or record.call.op, f"{target}{units}".strip(), str(record.mode), config, checkout_of(record))
+    where = f"{target}{units}".strip()
+    parts = (shape or record.call.op, options, where, device, str(record.mode), config, checkout_of(record))
     return " ".join(part for part in parts if part)
 
 
