@@ -90,6 +90,21 @@ def test_rows_that_cannot_be_read_are_counted_with_their_place() -> None:
     assert f"byte {text.index('broken')} " in (loss.detail or "")
 
 
+@pytest.mark.parametrize("name", ['void k<"abc">(int)', 'void k<"a,b">(int, int)', 'a "q"', 'say("x","y")'])
+def test_a_name_with_quotes_that_are_not_doubled_is_read_as_it_was_meant_and_counted(name: str) -> None:
+    text = f"{HEADER}\n{row()}\n{row('?').replace('?', name)}\n{row()}\n"
+    timeline = read(text)
+    assert kernels(timeline) == [("k", 0.0, 2.0), (name, 0.0, 2.0), ("k", 0.0, 2.0)]
+    assert lost(timeline) == {"unescaped quotes or backslashes in a string (repaired)": 1}
+    assert (timeline.kernels.device[1], timeline.kernels.correlation[1]) == (4, 5)
+
+
+def test_a_row_with_more_columns_than_the_header_is_not_taken_for_another_kernel() -> None:
+    timeline = read(f"{HEADER}\n{row(agent='1,2')}\n{row()}\n")
+    assert kernels(timeline) == [("k", 0.0, 2.0)]
+    assert lost(timeline) == {"rows that could not be read": 1}
+
+
 def test_bytes_that_are_no_text_are_replaced_and_counted() -> None:
     timeline = read(f"{HEADER}\n".encode() + row("a\u00e9b").encode("latin-1") + b"\n" + row("n\0l").encode())
     assert [name for name, _, _ in kernels(timeline)] == ["a\ufffdb", "n\ufffdl"]

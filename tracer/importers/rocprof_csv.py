@@ -67,12 +67,13 @@ def columns_of(header: str) -> dict[str, int] | None:
 
 
 class _Lines:
-    """Lines of text with the byte offset of the one read last."""
+    """Lines of text; `line` is the one read last, `offset` its first byte."""
 
     def __init__(self, blocks: Iterable[bytes], losses: Losses) -> None:
         self._blocks = blocks
         self._losses = losses
         self.offset = 0
+        self.line = ""
 
     def __iter__(self) -> Iterator[str]:
         rest = b""
@@ -83,10 +84,12 @@ class _Lines:
             for line in lines:
                 self.offset = at
                 at += len(line) + 1
-                yield self._text(line) + "\n"
+                self.line = self._text(line)
+                yield self.line + "\n"
         if rest:
             self.offset = at
-            yield self._text(rest)
+            self.line = self._text(rest)
+            yield self.line
 
     def _text(self, line: bytes) -> str:
         try:
@@ -152,11 +155,33 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
             continue
         if not values:
             continue
+        if len(values) > width or (len(values) == width and _quoted_badly(values[columns["name"]], lines.line)):
+            repaired = _with_whole_name(lines.line, columns["name"], width)
+            if repaired is None:
+                losses.add("rows that could not be read", byte=lines.offset, detail=f"{len(values)} of {width} columns")
+                continue
+            losses.add("unescaped quotes or backslashes in a string (repaired)", byte=lines.offset)
+            values = repaired
         if len(values) < width:  # cut short: its last number may have lost digits
             losses.add("rows that could not be read", byte=lines.offset, detail=f"{len(values)} of {width} columns")
             continue
         _add(timeline, _Row(columns, values), seen, lines.offset)
     return timeline
+
+
+def _quoted_badly(name: str, line: str) -> bool:
+    """Whether a name has quotes that its line does not double; a name of several lines has the rest elsewhere."""
+    return '"' in name and '""' not in line and "\n" not in name
+
+
+def _with_whole_name(line: str, name: int, width: int) -> list[str] | None:
+    """The values of a row whose quoted name has quotes of its own; no other column has commas. None: no such row."""
+    parts = line.rstrip("\r").split(",")
+    after = len(parts) - (width - name - 1)
+    whole_name = ",".join(parts[name:after])
+    if len(parts) < width or len(whole_name) < 2 or not (whole_name[0] == whole_name[-1] == '"'):
+        return None
+    return [*(part.strip('"') for part in parts[:name]), whole_name[1:-1], *(part.strip('"') for part in parts[after:])]
 
 
 def _joined(values: list[str]) -> str:
