@@ -171,7 +171,7 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
 
 def _quoted_badly(name: str, line: str) -> bool:
     """Whether a name has quotes that its line does not double; a name of several lines has the rest elsewhere."""
-    return '"' in name and '""' not in line and "\n" not in name
+    return '"' in name and "\n" not in name and name.replace('"', '""') not in line and f",{name}," not in line
 
 
 def _with_whole_name(line: str, name: int, width: int) -> list[str] | None:
