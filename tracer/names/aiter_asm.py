@@ -7,7 +7,7 @@ Where aiter's own tables (hsa/**/*.csv) contradict a token, the field is withhel
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import msgspec
@@ -98,8 +98,12 @@ class AiterAsm(Grammar):
 def _without_contradicted(answer: DecodedName) -> DecodedName:
     """Takes out the fields whose reading aiter's own tables contradict for this very name."""
     name = answer.spelled.removeprefix("aiter::")
-    keys = aiter_asm_gemm.contradicted(name, answer.fields) or _CONTRADICTED.get(name, ())
-    keys = [key for key in keys if key in answer.fields]
+    contradicted: Iterable[str] = _CONTRADICTED.get(name, ())
+    if answer.family == aiter_asm_gemm.FAMILY:
+        contradicted = aiter_asm_gemm.contradicted(name, answer.fields) or contradicted
+    if not contradicted:
+        return answer
+    keys = [key for key in contradicted if key in answer.fields]
     if not keys:
         return answer
     for key in keys:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue
 from tracer.names.base import NO_CONTEXT, Context, Grammar
+from tracer.names.compiled_reader import Reader
 from tracer.names.pattern import Pattern
 
 
@@ -35,10 +36,14 @@ class OneOf:
         if any(form.family != self.family for form in forms):
             raise ValueError(f"forms of several families: {sorted({form.family for form in forms})}")
 
+    @cached_property
+    def _matches(self) -> tuple[Reader, ...]:
+        return tuple(form.match for form in self.forms)
+
     def read(self, name: str, grammar: str) -> DecodedName:
         """Reads `name` by the first form that fits; a broken name by the form that gets furthest."""
-        for form in self.forms:
-            answer = form.match(name, grammar)
+        for match in self._matches:
+            answer = match(name, grammar)
             if answer is not None:
                 return answer
         return max((form.repair(name, grammar) for form in self.forms), key=lambda a: a.unparsed[0].start)
@@ -89,7 +94,9 @@ class FormalGrammar(Grammar):
     def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
         """Reads `name` if it begins as one of the families does."""
         head = self._head.match(name)
-        return None if head is None else self.read_by(self.readers[head.group()], name, context)
+        if head is None:
+            return None
+        return self.read_by(self.readers[head[0]], name, context)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         """Reads `name`; a broken one keeps what follows the break as unparsed."""

@@ -95,11 +95,12 @@ _by_head: dict[str, tuple[Grammar, ...]] = {}
 
 
 def _pointed_to(head: str) -> tuple[Grammar, ...]:
-    """The grammars whose names begin with `head`."""
+    """The grammars whose names begin with `head`; those of C++ text last, because plain words are asked about more."""
     if head not in _HEADS:
         return ()
-    grammars = _by_head[head] = tuple(_load(module, cls) for module, cls, heads in LINES if head in heads.split())
-    return grammars
+    grammars = [_load(module, cls) for module, cls, heads in LINES if head in heads.split()]
+    _by_head[head] = tuple(sorted(grammars, key=lambda grammar: grammar.reads_cpp))
+    return _by_head[head]
 
 
 @cache
@@ -116,26 +117,26 @@ def grammar_of(name: str) -> Grammar | None:
     return None
 
 
-def _ask(grammars: tuple[Grammar, ...], name: str, context: Context) -> DecodedName | None:
-    """The answer of the first grammar that claims `name`."""
-    for grammar in grammars:
-        try:
-            answer = grammar.read(name, context)
-        except NameSyntaxError as error:
-            rest = Unparsed(name[error.start :], error.start, error.expected)
-            note = f"looks like {grammar.name}, but is not a name of it: {error.message}"
-            return DecodedName(name, name, unparsed=(rest,), notes=(note,))
-        if answer is not None:
-            return answer
-    return None
-
-
 def _read(name: str, context: Context) -> DecodedName:
+    """The answer of the first grammar that claims `name`."""
     head = name[:_HEAD]
     grammars = _by_head.get(head)
     if grammars is None:
         grammars = _pointed_to(head)
-    return _ask(grammars, name, context) or _ask(_everywhere(), name, context) or DecodedName(name, name)
+    try:
+        for grammar in grammars:
+            answer = grammar.read(name, context)
+            if answer is not None:
+                return answer
+        for grammar in _everywhere():
+            answer = grammar.read(name, context)
+            if answer is not None:
+                return answer
+    except NameSyntaxError as error:
+        rest = Unparsed(name[error.start :], error.start, error.expected)
+        note = f"looks like {grammar.name}, but is not a name of it: {error.message}"
+        return DecodedName(name, name, unparsed=(rest,), notes=(note,))
+    return DecodedName(name, name)
 
 
 def decode(text: str, context: Context = NO_CONTEXT) -> DecodedName:
@@ -168,15 +169,18 @@ def _demangler() -> Callable[[str], tuple[str, str]]:
 
 
 def _decode(text: str, context: Context) -> DecodedName:
-    # most names are plain words: neither noise nor mangling to look for
-    if text.isidentifier() and not text.startswith(_MANGLED):
-        return _read(text, context)
-    cleaned = noise.clean(text)
-    name = cleaned.name
+    name = text
     demangle = None
+    notes: tuple[str, ...] = ()
+    cut = False
+    # most names are plain words: no noise to look for
+    if text.isidentifier():
+        if not text.startswith(_MANGLED):
+            return _read(text, context)
+    else:
+        cleaned = noise.clean(text)
+        name, notes, cut = cleaned.name, cleaned.notes, cleaned.cut
     spelled = name
-    notes = cleaned.notes
-    cut = cleaned.cut
     if name.startswith(_MANGLED):
         spelled, state = _demangler()(name)
         demangle, cut = "ok" if state == "ok" else "failed", state == "cut"
