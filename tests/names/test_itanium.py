@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pycxxfilt
 import pytest
@@ -112,11 +111,9 @@ def _doubling(levels: int) -> str:
     ],
     ids=range(20),
 )
-def test_no_symbol_is_slow_or_raises(symbol: str) -> None:
-    start = time.perf_counter()
+def test_symbols_whose_text_would_not_end_come_back_bounded(symbol: str) -> None:
     text, state = itanium.unwrap(symbol)
-    registry.decode(symbol)
-    assert time.perf_counter() - start < 2
+    assert registry.decode(symbol).text == symbol
     assert state in ("ok", "failed", "cut")
     assert len(text) <= max(len(symbol), 2 * itanium.MAX_OUTPUT)
 

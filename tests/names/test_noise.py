@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import pytest
 
@@ -40,8 +39,14 @@ def test_what_belongs_to_a_name_stays(name: str) -> None:
     assert noise.clean(name).name == name
 
 
-@pytest.mark.parametrize("text", [".kd" * 200_000, " [clone .kd]" * 50_000, '"' * 500_000, "[" * 500_000 + "]"])
-def test_no_text_is_slow(text: str) -> None:
-    start = time.perf_counter()
-    noise.clean(text)
-    assert time.perf_counter() - start < 2
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("f" + ".kd" * 200_000, "f"),
+        ("f" + " [clone .kd]" * 50_000, "f"),
+        ("[" * 500_000 + "]", "[" * 500_000 + "]"),
+    ],
+    ids=["kd", "clone", "brackets"],
+)
+def test_noise_is_taken_off_texts_at_which_a_quadratic_reading_would_not_end(text: str, name: str) -> None:
+    assert noise.clean(text).name == name
