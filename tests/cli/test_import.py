@@ -198,6 +198,22 @@ def test_diff_takes_records(path: Path, ktrace: Ktrace, tmp_path: Path) -> None:
     assert "aten::mm <- main m.py:1" in answer.out
 
 
+def test_diff_of_two_records_says_how_their_calls_and_launches_differ(ktrace: Ktrace) -> None:
+    live = Path(__file__).parents[1] / "data" / "records" / "live"
+    answer = ktrace("diff", str(live / "gemm_a16w16_h200.json"), str(live / "gemm_a16w16_split_k_h200.json"))
+    assert answer.code == 0
+    assert (
+        "the records differ in\n"
+        "        call.config.NUM_KSPLIT 1 -> 4, call.config.SPLITK_BLOCK_SIZE 7168 -> 1792\n"
+        "        only A states call.config.waves_per_eu, call.config.matrix_instr_nonkdim\n"
+    ) in answer.out
+    assert (
+        "        constexprs.NUM_KSPLIT 1 -> 4, constexprs.SPLITK_BLOCK_SIZE 7168 -> 1792, split_k 1 -> 4\n"
+        "        launch: grid (192, 1, 1) -> (768, 1, 1), resources.registers 56 -> 64, "
+        "resources.occupancy_percent 9.0 -> 36.0\n"
+    ) in answer.out
+
+
 def test_diff_of_a_missing_file_names_it(ktrace: Ktrace, path: Path) -> None:
     answer = ktrace("diff", str(path), "absent.json")
     assert answer.code == 1

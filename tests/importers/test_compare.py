@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.importers.handmade import Event, call, frame, joined, kernel, op, trace, write
-from tracer.importers.compare import Diff, compare, from_record, from_summary
+from tracer.importers.compare import Comparable, Diff, compare, from_record, from_summary
 from tracer.importers.imported import open_trace
 from tracer.importers.summary import summarise
+from tracer.store import load_record
 
 TENSILE = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT{}_MI16x16x1_SN_K1"
 XMMA = (
@@ -72,6 +73,50 @@ def test_counts_and_times_are_those_of_the_sides() -> None:
     found = diff(side("p", 20, "old"), side("q", 35))
     assert sum(place.a_count for place in found.places) == found.a.kernel_count == 3
     assert sum(place.b_us or 0 for place in found.places) == found.b.kernel_us == 40.0
+
+
+RECORDS = Path(__file__).parents[1] / "data" / "records"
+
+
+def record_side(name: str) -> Comparable:
+    return from_record(load_record(RECORDS / f"{name}.json"), name)
+
+
+def test_two_records_of_one_call_are_compared_field_by_field() -> None:
+    found = compare(record_side("live/gemm_a16w16_h200"), record_side("live/gemm_a16w16_split_k_h200"))
+    assert found.call == {
+        "call.config.NUM_KSPLIT": (1, 4),
+        "call.config.SPLITK_BLOCK_SIZE": (7168, 1792),
+        "call.config.waves_per_eu": (2, None),
+        "call.config.matrix_instr_nonkdim": (16, None),
+    }
+    pair = found.places[0].kernels[0]
+    assert pair.fields == {
+        "constexprs.NUM_KSPLIT": (1, 4),
+        "constexprs.SPLITK_BLOCK_SIZE": (7168, 1792),
+        "split_k": (1, 4),
+    }
+    assert pair.launch == {
+        "grid": ((192, 1, 1), (768, 1, 1)),
+        "resources.registers": (56, 64),
+        "resources.occupancy_percent": (9.0, 36.0),
+    }
+
+
+def test_a_live_and_an_imported_record_of_one_kernel_agree_on_its_launch() -> None:
+    found = compare(record_side("imported/gemm_a16w16_h200"), record_side("live/gemm_a16w16_split_k_h200"))
+    assert found.call is not None
+    assert found.call["mode"] == ("imported", "live")
+    assert found.call["call.shape.M"] == (None, 128)  # no trace states it for a Triton kernel
+    assert found.call["target.device_evidence"] == ("stated", "observed")
+    assert not [key for key in found.call if key in ("target.device", "target.arch", "target.compute_units")]
+    pair = found.places[0].kernels[0]
+    assert (pair.fields, pair.launch) == ({}, {})
+
+
+def test_records_that_are_compared_with_a_trace_have_no_call_to_compare() -> None:
+    trace_side = from_summary(summarise(joined(side("p", 20)), "trace"))
+    assert compare(record_side("live/torch_mm_h200"), trace_side).call is None
 
 
 @pytest.mark.parametrize("timed", [True, False])

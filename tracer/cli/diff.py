@@ -20,6 +20,7 @@ from tracer.importers.compare import (
     from_summary,
 )
 from tracer.importers.imported import open_trace
+from tracer.importers.record_facts import Differences
 from tracer.store import load_record
 
 #: a record says its schema version within so many bytes
@@ -54,13 +55,22 @@ def _kernel(mark: str, kernel: SideKernel) -> str:
 
 
 def _change(change: KernelChange) -> list[str]:
+    launch = _told(change.launch, "launch: ")
     if change.a is not None and change.b is not None and change.a.name == change.b.name:
-        return [_kernel("=", change.a) + f"  ({_time(change.a.us)} -> {_time(change.b.us)})"]
+        return [_kernel("=", change.a) + f"  ({_time(change.a.us)} -> {_time(change.b.us)})", *launch]
     lines = [_kernel(mark, kernel) for mark, kernel in (("-", change.a), ("+", change.b)) if kernel is not None]
-    told = ", ".join(f"{key} {a!s} -> {b!s}" for key, (a, b) in list(change.fields.items())[:8])
-    if told:
-        lines.append(f"        {cut(told, 160)}" + (" ..." if len(change.fields) > 8 else ""))
-    return lines
+    return lines + _told(change.fields) + launch
+
+
+def _told(found: Differences, title: str = "") -> list[str]:
+    """Differences on one line: values that both sides know, then the keys that only one does."""
+    known = [f"{key} {cut(str(a), 40)} -> {cut(str(b), 40)}" for key, (a, b) in found.items() if None not in (a, b)]
+    lines = [f"        {title}{one_line(', '.join(known[:8]))}" + (" ..." if len(known) > 8 else "")]
+    for side, other in (("A", 1), ("B", 0)):
+        alone = [key for key, values in found.items() if values[other] is None]
+        if alone:
+            lines.append(f"        {title}only {side} states {one_line(cut(', '.join(alone), 160))}")
+    return lines if known else lines[1:]
 
 
 def _place(place: PlaceDiff) -> list[str]:
@@ -83,6 +93,8 @@ def diff_text(diff: Diff, rows: int) -> str:
             f"{_time(side.kernel_us)}"
         )
     lines.append(f"B takes {_ratio(diff.a.kernel_us, diff.b.kernel_us)} the kernel time of A")
+    if diff.call:
+        lines += ["the records differ in", *_told(diff.call)]
     lines.append(f"{diff.changed_count} places run different kernels, {diff.unchanged_count} run the same")
     shown = [place for place in diff.places if place.changed][:rows]
     if shown:

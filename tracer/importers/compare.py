@@ -14,6 +14,7 @@ import msgspec
 
 from tracer.importers.answers import KernelGroup, Summary
 from tracer.importers.places import own_place
+from tracer.importers.record_facts import Differences, call_facts, differences, flattened, launch_facts
 from tracer.importers.summary import DecodedKernel, decode_kernel
 from tracer.model.capture import CaptureRecord
 from tracer.model.kernel import GemmView
@@ -59,11 +60,13 @@ class KernelChange(msgspec.Struct, frozen=True, kw_only=True):
         a, b: the kernels.
         fields: key -> [value in A, value in B], for what differs: every decoded field within one family; across
             families, what both state of the common GEMM view ("view.tile_m").
+        launch: the same for the first launch: grid, block, resources, launch options; null where a side does not know.
     """
 
     a: SideKernel | None
     b: SideKernel | None
-    fields: dict[str, tuple[Any, Any]] = {}
+    fields: Differences = {}
+    launch: Differences = {}
 
 
 class PlaceDiff(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +96,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int = DIFF_VERSION
     a: Side
     b: Side
+    call: Differences | None = None
     places: tuple[PlaceDiff, ...]
     changed_count: int
     unchanged_count: int
@@ -105,13 +109,15 @@ class _Kernel(msgspec.Struct, frozen=True):
     place: str | None
     known: DecodedKernel
     kernel: SideKernel
+    launch: dict[str, Any] = {}
 
 
 class Comparable(msgspec.Struct, frozen=True):
-    """One side with its kernels."""
+    """One side with its kernels; `call` is what a record says of its call, None for a trace."""
 
     side: Side
     kernels: tuple[_Kernel, ...]
+    call: dict[str, Any] | None = None
 
 
 def from_summary(summary: Summary) -> Comparable:
@@ -134,7 +140,8 @@ def _of_group(group: KernelGroup, arch: str | None) -> _Kernel:
         count=group.count,
         us=group.us,
     )
-    return _Kernel(group.op, own_place(group.stack), decode_kernel(group.name, arch), kernel)
+    launch = flattened({"grid": group.grid})
+    return _Kernel(group.op, own_place(group.stack), decode_kernel(group.name, arch), kernel, launch)
 
 
 def from_record(record: CaptureRecord, file: str) -> Comparable:
@@ -163,7 +170,7 @@ def from_record(record: CaptureRecord, file: str) -> Comparable:
             us=launch.duration_us,
         )
         op = ops.get(launch.cpu_op) if launch.cpu_op is not None else None
-        kernels.append(_Kernel(op, own_place(stack[::-1]), known, side))
+        kernels.append(_Kernel(op, own_place(stack[::-1]), known, side, launch_facts(launch)))
     target = record.target
     timed = [kernel.kernel.us for kernel in kernels]
     return Comparable(
@@ -174,6 +181,7 @@ def from_record(record: CaptureRecord, file: str) -> Comparable:
             kernel_us=_sum(timed),
         ),
         tuple(kernels),
+        call_facts(record),
     )
 
 
@@ -202,7 +210,14 @@ def compare(a: Comparable, b: Comparable) -> Diff:
             found.append(_place(op, place, left, right))
     found.sort(key=lambda p: -abs((p.b_us or 0.0) - (p.a_us or 0.0)))
     changed = sum(1 for place in found if place.changed)
-    return Diff(a=a.side, b=b.side, places=tuple(found), changed_count=changed, unchanged_count=len(found) - changed)
+    return Diff(
+        a=a.side,
+        b=b.side,
+        call=differences(a.call, b.call) if a.call is not None and b.call is not None else None,
+        places=tuple(found),
+        changed_count=changed,
+        unchanged_count=len(found) - changed,
+    )
 
 
 def _merged(kernels: Sequence[_Kernel]) -> list[_Kernel]:
@@ -254,26 +269,29 @@ def _pairs(left: list[_Kernel], right: list[_Kernel]) -> Iterable[KernelChange]:
                 rest.remove(other)
     pairs += [(one, None) for one in waiting] + [(None, other) for other in rest]
     for first, second in pairs:
-        fields = _changes(first.known, second.known) if first and second else {}
-        yield KernelChange(a=first.kernel if first else None, b=second.kernel if second else None, fields=fields)
+        if first is None or second is None:
+            yield KernelChange(a=first.kernel if first else None, b=second.kernel if second else None)
+            continue
+        yield KernelChange(
+            a=first.kernel,
+            b=second.kernel,
+            fields=_changes(first.known, second.known),
+            launch=differences(first.launch, second.launch),
+        )
 
 
-def _changes(a: DecodedKernel, b: DecodedKernel) -> dict[str, tuple[Any, Any]]:
+def _changes(a: DecodedKernel, b: DecodedKernel) -> Differences:
     """What the decoder reads differently from two names."""
     one, other = a.decoded, b.decoded
     if one.family is not None and one.family == other.family:
-        keys = dict.fromkeys((*one.fields, *other.fields))
-        return {
-            key: (one.fields.get(key), other.fields.get(key))
-            for key in keys
-            if one.fields.get(key) != other.fields.get(key)
-        }
+        return differences(flattened(one.fields), flattened(other.fields))
     first, second = registry.view(one), registry.view(other)
     if first is None or second is None:
         return {}
     return {
         f"view.{field.name}": (getattr(first, field.name), getattr(second, field.name))
         for field in msgspec.structs.fields(GemmView)
-        if None not in (getattr(first, field.name), getattr(second, field.name))
+        if field.name != "likely"  # says how a key was read, not what the name states
+        and None not in (getattr(first, field.name), getattr(second, field.name))
         and getattr(first, field.name) != getattr(second, field.name)
     }
