@@ -123,7 +123,13 @@ def test_past_the_cap_frames_are_counted_and_not_kept() -> None:
     assert (lost.what, lost.count) == ("frames", 52 - 20)
 
 
-def test_inner_libraries_give_way_first() -> None:
+def test_a_generator_past_the_cap_counts_once_however_often_it_goes_on() -> None:
+    recorder = record(summing, cap=1)
+    assert [f.function for f in own(recorder)] == ["summing"]
+    assert [(lost.what, lost.count) for lost in recorder.lost()] == [("frames", 1)]
+
+
+def test_inner_libraries_and_the_rest_take_no_room_from_each_other() -> None:
     import json
 
     def both() -> None:
@@ -134,7 +140,7 @@ def test_inner_libraries_give_way_first() -> None:
     recorder = record(both, cap=60)
     frames = recorder.frames()
     assert sum(f.function == "deep" for f in frames) == 31
-    assert sum(f.source is not None and f.source.tree == "python" for f in frames) == 15
+    assert sum(f.source is not None and f.source.tree == "python" for f in frames) == 60
 
 
 def test_no_absolute_path_enters_a_record() -> None:

@@ -58,8 +58,8 @@ class FrameRecorder:
 
     Args:
         places: names files relative to their trees.
-        cap: the most frames kept; past a quarter of it frames of INNER_TREES (but for Triton's launchers) are only
-            counted, past it all are.
+        cap: the most frames of INNER_TREES (but for Triton's launchers) that are kept, and the most of all others; past
+            it they are only counted.
     """
 
     def __init__(self, places: Places, cap: int) -> None:
@@ -125,7 +125,7 @@ class FrameRecorder:
         """What was left out, and how much of it."""
         found = [Lost(why, count, "their frames were not traced") for why, count in self._pauses.items()]
         if self._left_out:
-            detail = f"a call keeps {self._cap} frames, {self._cap // 4} of them of {', '.join(sorted(INNER_TREES))}"
+            detail = f"a call keeps {self._cap} frames of {', '.join(sorted(INNER_TREES))}, and as many others"
             found.append(Lost("frames", self._left_out, detail))
         return tuple(found)
 
@@ -184,8 +184,8 @@ class FrameRecorder:
         count, inner = len(self._entries), tree is None or tree in INNER_TREES
         if inner and code.co_name == "run" and self._places.locate(code.co_filename)[1] in LAUNCHERS:
             inner = False
-        if count >= self._cap or (inner and self._inner * 4 >= self._cap):
-            self._left_out += 1
+        if (self._inner if inner else count - self._inner) >= self._cap:
+            self._left_out += not _goes_on(frame)
             return None
         self._inner += inner
         back, parent = frame.f_back, None
@@ -249,3 +249,9 @@ class FrameRecorder:
     def _left_well(frame: FrameType) -> bool:
         """Whether a frame left by a return or yield: both then and by an exception the event's value may be None."""
         return frame.f_code.co_code[frame.f_lasti] in _LEAVING
+
+
+def _goes_on(frame: FrameType) -> bool:
+    """Whether a frame that is entered is a generator or coroutine that goes on: its first RESUME has the argument 0."""
+    code = frame.f_code
+    return bool(code.co_flags & _SUSPENDING) and bool(code.co_code[frame.f_lasti + 1] & 3)
