@@ -80,21 +80,24 @@ class Tensile(Grammar):
         return tensile_helpers.read(name, self.name) if tensile_helpers.accepts(name) else None
 
     def _solution(self, name: str, start: re.Match[str]) -> DecodedName:
-        fields, spans, unparsed = tensile_problem.read(start.group(2), start.start(2))
-        reader = _Reader(name, dict(fields), dict(spans), list(unparsed))
+        custom, problem, m, n, k = start.groups()
+        fields, spans, unparsed = tensile_problem.read(problem, start.start(2))
+        reader = _Reader(name, {**fields}, {**spans}, [*unparsed])
         if "bias_types" in fields:  # what is remembered of problem types is not for others to change
             reader.fields["bias_types"] = list(fields["bias_types"])
-        reader.put("custom_prefix", (start.group(1) or "").rstrip("_") or None, start.span(1))
-        for i, key in enumerate(("m_per_block", "n_per_block", "k_per_block")):
-            reader.put(key, int(start.group(i + 3)), start.span(i + 3))
+        if custom:
+            reader.put("custom_prefix", custom.rstrip("_"), start.span(1))
+        reader.fields.update(m_per_block=int(m), n_per_block=int(n), k_per_block=int(k))
+        reader.spans.update(m_per_block=start.span(3), n_per_block=start.span(4), k_per_block=start.span(5))
         at = reader.instruction(start.end())
         sn = _SN.match(name, at)
         if sn:
-            reader.put("custom_main_loop", True if sn.group(1) else None, sn.span(1))
+            if sn.group(1):
+                reader.put("custom_main_loop", True, sn.span(1))
             reader.put("ldc_equals_ldd", sn.group(2) == "SE", sn.span(2))
             reader.parameters(sn.end())
             family = "tensile_real" if "isa" in reader.fields else "tensile_hipblaslt"
-        elif start.group(1):
+        elif custom:
             reader.suffix(at)
             family = "tensile_custom"
         else:
@@ -189,7 +192,57 @@ class _Reader:
 
     def parameters(self, at: int) -> None:
         """The parameter list, from the underscore at `at` on."""
-        fields, spans, others = self.fields, self.spans, dict[str, FieldValue]()
+        if not self._sound_parameters(at):
+            self._damaged_parameters(at)
+
+    def _sound_parameters(self, at: int) -> bool:
+        """Reads a list of known parameters in their order; says whether it is one."""
+        fields: dict[str, FieldValue] = {}
+        spans: dict[str, Span] = {}
+        others: dict[str, FieldValue] = {}
+        first_other = last_other = -1
+        keeps_digits: bool | None = None
+        last = ""
+        known = tensile_parameters.PARAMETERS
+        for piece in tensile_parameters.SPLIT(self.name[at + 1 :]) if at < len(self.name) else ():
+            start = at + 1
+            at = start + len(piece)
+            parameter = known[piece]
+            if parameter is None:
+                return False
+            full, key, value, length, digits, is_list = parameter
+            if digits is not None and digits is not keeps_digits:
+                if keeps_digits is not None:
+                    return False
+                keeps_digits = digits
+            if full <= last:
+                second = tensile_parameters.second(full) if full == last and digits is False else None
+                if second is None:
+                    return False
+                full, key = second, None
+            last = full
+            if is_list:
+                value = value.copy()
+            if key is None:
+                others[full] = value
+                if first_other < 0:
+                    first_other = start
+                last_other = at
+            else:
+                fields[key] = value
+                spans[key] = (at - length, at)
+        end = len(self.name)
+        self.fields.update(fields)
+        self.spans.update(spans)
+        if others:
+            self.put("other_parameters", others, (first_other, last_other))
+        self.put("abbreviations_keep_digits", keeps_digits, (end, end))
+        return True
+
+    def _damaged_parameters(self, at: int) -> None:
+        """Reads a list with unknown parameters, in another order or with pieces that are none."""
+        fields, spans = self.fields, self.spans
+        others: dict[str, FieldValue] = {}
         first_other = last_other = -1
         # every parameter's full name, in the order of the tokens
         printed: dict[str, None] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tracer.model.kernel import FieldValue
 
@@ -171,6 +171,47 @@ class _Tokens(dict[str, Token | None]):
 
 #: `read_token`, remembered
 TOKENS = _Tokens()
+
+
+class Parameter(NamedTuple):
+    """One parameter with all of its value, as it stands in a list without damage.
+
+    Attributes:
+        full: the parameter's full name.
+        key: the field's key, or None where the vocabulary has none.
+        value: what the text stands for; a list is to be copied.
+        length: the characters of the value.
+        keeps_digits: whether the abbreviation keeps digits; None where both libraries abbreviate alike.
+        is_list: whether the value is a list.
+    """
+
+    full: str
+    key: str | None
+    value: Any
+    length: int
+    keeps_digits: bool | None
+    is_list: bool
+
+
+class _Parameters(dict[str, Parameter | None]):
+    """The parameters that names hold, remembered; None for what is none or is not known."""
+
+    def __missing__(self, text: str) -> Parameter | None:
+        head, _, rest = text.partition("_")
+        token = TOKENS[head]
+        read = None
+        if token is not None and token.known and (not rest or token.goes_on):
+            printed = f"{token.text}_{rest}" if rest else token.text
+            value = read_value(token.full, printed) if rest else token.value
+            read = Parameter(token.full, token.key, value, len(printed), token.keeps_digits, isinstance(value, list))
+        if len(self) < 16384 and len(text) <= _LONGEST_TOKEN:
+            self[text] = read
+        return read
+
+
+PARAMETERS = _Parameters()
+#: splits a list into parameters: at every underscore but those before a number that goes on with a value
+SPLIT = re.compile(r"_(?!n?[0-9]{1,9}(?:p[0-9]{1,9})?(?:_|$))").split
 
 
 def _split_token(token: str) -> tuple[str, str, bool | None] | None:
