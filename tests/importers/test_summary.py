@@ -35,6 +35,19 @@ def example() -> list[Event]:
     ]
 
 
+def test_a_stack_found_by_an_id_that_two_calls_share_is_inferred_with_the_reason() -> None:
+    events = [
+        frame("m.py(1): main", 0, 1000),
+        call("hipLaunchKernel", 10, 1, 5, kernel="a"),
+        call("hipLaunchKernel", 20, 1, 5, kernel="b"),
+        kernel("a", 100, 1, 5),
+        kernel("b", 110, 1, 5),
+    ]
+    groups = summarise(joined(events), "t.json").kernels
+    assert [(group.stack, group.stack_evidence) for group in groups] == [(("m.py(1): main",), Evidence.INFERRED)] * 2
+    assert all("several calls or kernels share" in (group.stack_reason or "") for group in groups)
+
+
 def test_figures_of_a_small_trace() -> None:
     summary = summarise(joined(example(), deviceProperties=[MI300X]), "t.json")
     assert (summary.kernel_count, summary.kernel_us) == (4, 100.0)

@@ -43,7 +43,7 @@ class KernelGroup(msgspec.Struct, frozen=True, kw_only=True):
         tile: tile M, N, K (null where the name does not state one); op: the innermost operator.
         count, us: executions and their time.
         stack: frames, outermost first; empty when there is none.
-        stack_evidence: "observed", "inferred" (from a graph's capture), or null without a stack.
+        stack_evidence: "observed", "inferred" (from a graph's capture, or by a shared id), or null without a stack.
         stack_reason: why there is no stack, or why it is only inferred.
         grid: blocks, of the first execution; call: the runtime call that launched it.
         graph: whether graph launches ran it.

@@ -11,11 +11,13 @@ from tracer.model.evidence import Evidence, GridUnit
 #: HIP calls whose grid counts work-items; every other launch call of HIP and CUDA counts blocks
 _WORK_ITEM_CALLS = frozenset({"hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel"})
 
+#: how a kernel is linked to its call where several share the id
+BY_SHARED_ID = "an id that several calls or kernels share, told apart by name and order"
 _HOW = {
     Found.ID: "id",
     Found.ID_AND_NESTING: "id, confirmed by nesting in time",
     Found.NESTING: "nesting in time",
-    Found.SHARED_ID: "an id that several calls or kernels share, told apart by name and order",
+    Found.SHARED_ID: BY_SHARED_ID,
     Found.GRAPH: "the correlation id of the graph's launch",
 }
 #: how a kernel of a graph comes by the frame and the operator of its launch in the capture
@@ -137,7 +139,7 @@ def launch(
     if frame is not None and frame_evidence is None:
         joined_by["frame"] = "nesting of the runtime call on its thread"
         frame_evidence = Evidence.INFERRED if found is Found.SHARED_ID else Evidence.OBSERVED
-        reason = _HOW[found] if found is Found.SHARED_ID else None
+        reason = BY_SHARED_ID if found is Found.SHARED_ID else None
     elif frame is not None:
         joined_by["frame"] = _BY_CAPTURE
     elif reason is None:

@@ -14,7 +14,7 @@ import msgspec
 
 from tracer.importers.answers import KernelGroup, ReplaySummary, Share, Summary, SummaryDevice
 from tracer.importers.joins import Found, Joined
-from tracer.importers.launches import blocks_of, shape_of, why_no_stack
+from tracer.importers.launches import BY_SHARED_ID, blocks_of, shape_of, why_no_stack
 from tracer.importers.nesting import NONE
 from tracer.importers.replay import Capture, graph_launches
 from tracer.importers.stacks import NO_STACK, KernelStacks
@@ -196,9 +196,10 @@ def _group(
     stack = stacks.of[first]
     evidence = reason = None
     if stack != NO_STACK:
-        evidence = Evidence.INFERRED if stacks.inferred[first] else Evidence.OBSERVED
+        shared = joined.call_by[first] == Found.SHARED_ID
+        evidence = Evidence.INFERRED if stacks.inferred[first] or shared else Evidence.OBSERVED
         match = capture.match_of(first) if capture and stacks.inferred[first] else None
-        reason = match.reason if match else None
+        reason = match.reason if match else BY_SHARED_ID if shared else None
     else:
         reason = why_no_stack(joined, first)
     return KernelGroup(
