@@ -64,6 +64,8 @@ def identifier(text: str, at: int) -> tuple[int, int]:
     """The offset of the text of a source name at `at` (`3foo`) and of its end, which may lie behind the text's."""
     length = TWO_DIGITS.get(text[at : at + 2])
     if length is None:
+        if not "0" <= text[at] <= "9":
+            raise Broken
         return at + 1, at + 1 + int(text[at])
     digits = _NUMBER.match(text, at)
     if digits is None or digits.end() == at + 2:
