@@ -57,8 +57,7 @@ def _chain_lines(chain: OpChain) -> list[str]:
     for end in chain.launches:
         lines.append(f"    {end.kind:8} {end.kernel}")
         lines.append(f"    {'':8} {_place(end.source)}  [{end.evidence}]")
-        for condition in end.conditions:
-            lines.append(f"    {'':8} if {condition}")
+        lines += [f"    {'':8} if {condition}" for condition in end.conditions]
         for kernel in end.kernels[:4]:
             why = f"  [unresolved: {kernel.reason}]" if kernel.reason else ""
             lines.append(f"    {'':8} -> {kernel.name}  {_place(kernel.source)}{why}")

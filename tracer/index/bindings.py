@@ -1,8 +1,8 @@
 """Which C++ function a JIT module's symbol is bound to: a scope and a symbol in, the binding's own text out.
 
 pybind: `m.def("symbol", &function, ...)`, `py::enum_<T>(m, "symbol")` or `py::class_<T>(m, "symbol")` inside a
-`PYBIND11_MODULE` of the module's sources, written there or through macros (csrc/include/rocm_ops.hpp). ctypes: a function
-of that name with C linkage in the module's sources.
+`PYBIND11_MODULE` of the module's sources, written there or through macros (csrc/include/rocm_ops.hpp). ctypes: a
+function of that name with C linkage in the module's sources.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 
 import msgspec
 
-from tracer.index.cpp_file import Call
-from tracer.index.cpp_text import split_arguments
+from tracer.index.cpp_facts import Call
+from tracer.index.cpp_macros import split_arguments
 from tracer.index.scope import Place, Scope
 
 _STRING = re.compile(r'^"((?:[^"\\]|\\.)*)"$')

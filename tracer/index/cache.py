@@ -1,4 +1,4 @@
-"""Facts of files, kept on disk between runs: a file and a reader in, its facts out, read again only when the file changed.
+"""Facts of files, kept on disk between runs: a file and a reader in, its facts out, read again only when it changed.
 
 One pack a source tree, under `KTRACE_CACHE` or the user's cache folder. An entry is trusted while the file's size and
 time stand, taken over when only the time moved and the content did not, and read anew else. Packs are written beside

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from tracer.index.cpp_text import mask
+from tracer.index.cpp_macros import mask
 from tracer.index.recipes import CK
 from tracer.index.tree_index import TreeIndex
 

@@ -1,4 +1,4 @@
-"""Under which conditions a line of C++ runs: a file's text and a line in, the enclosing conditions out, innermost first."""
+"""Under which conditions a line of C++ runs: a file's text and a line in, the enclosing conditions out."""
 
 from __future__ import annotations
 

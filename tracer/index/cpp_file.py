@@ -1,7 +1,8 @@
 """What one C++ file states: its text in, its functions, calls, launches, macros, aliases and includes out, with lines.
 
-Parsing is tree-sitter-cpp's, on the text that `cpp_text` prepared. A definition is a function with a body; a declaration
-has none. Comments and strings are no code. Calls inside device-only functions are left out: no chain runs through them.
+Parsing is tree-sitter-cpp's, on the text that `cpp_text` prepared. A definition is a function with a body; a
+declaration has none. Comments and strings are no code. Calls inside device-only functions are
+left out: no chain runs through them.
 """
 
 from __future__ import annotations
@@ -14,13 +15,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tracer.index.cpp_text import Macro, Prepared, expand, line_at, line_starts, mask, prepare, split_arguments
+from tracer.index.cpp_facts import Call, CppFacts, Function, LaunchSite, TypeAlias
+from tracer.index.cpp_macros import Macro, line_at, line_starts, mask, split_arguments
+from tracer.index.cpp_nodes import (
+    CAST_NAMES,
+    PLAIN_TYPES,
+    between,
+    count,
+    function_declarator,
+    split_template,
+    without_template,
+)
+from tracer.index.cpp_text import Prepared, prepare
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
-
-#: changes whenever the facts below mean something else; part of the cache's key
-FACTS_VERSION = 5
 
 #: calls whose arguments are kept: they name kernels, bindings or code objects
 _KEEP_ARGUMENTS = re.compile(
@@ -46,102 +55,6 @@ _QUERY = """
 (new_expression type: (_) @constructed)
 """
 _SCOPES = ("namespace", "class")
-
-
-class Call(msgspec.Struct, frozen=True, array_like=True):
-    """One call, or one mention of a function by name.
-
-    Attributes:
-        name: what is called, as written and without template arguments (`aiter::mha_fwd`, or `Run` for a method).
-        line: 1-based line of the call.
-        receiver: for a method, the text before `.` or `->`; else "".
-        template: template arguments as written, without the brackets; "" when there are none.
-        arguments: number of arguments; -1 for a mention without a call.
-        text: the arguments as written, kept for calls that launch, bind or load; else "".
-    """
-
-    name: str
-    line: int
-    receiver: str = ""
-    template: str = ""
-    arguments: int = -1
-    text: str = ""
-
-
-class LaunchSite(msgspec.Struct, frozen=True, array_like=True):
-    """One `kernel<<<...>>>`: the kernel expression, the launch configuration as written, the line."""
-
-    kernel: str
-    line: int
-    configuration: str = ""
-
-
-class Function(msgspec.Struct, frozen=True, array_like=True):
-    """A function, or a macro seen as one.
-
-    Attributes:
-        name: qualified by namespaces and classes as the text states them.
-        line: line of its name.
-        first: line on which the declaration begins.
-        last: line on which it ends.
-        kind: "definition", "declaration", "macro", or "fragment" (code outside any function).
-        kernel: whether it is marked `__global__`.
-        device: whether it is marked `__device__` and not `__host__`.
-        extern_c: whether it has C linkage.
-        parameters: how many parameters it takes; -1 when not known.
-        names: for a macro, its parameters; for a function, ().
-        calls: what it calls or mentions.
-        launches: the triple-chevron launches in it.
-        template: whether it is a template.
-        via: the macro that its text comes from, or "".
-    """
-
-    name: str
-    line: int
-    first: int
-    last: int
-    kind: str
-    kernel: bool = False
-    device: bool = False
-    extern_c: bool = False
-    parameters: int = -1
-    names: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = ()
-    launches: tuple[LaunchSite, ...] = ()
-    template: bool = False
-    via: str = ""
-
-    @property
-    def leaf(self) -> str:
-        """The unqualified name."""
-        return self.name.rpartition("::")[2]
-
-
-class TypeAlias(msgspec.Struct, frozen=True, array_like=True):
-    """`using name = target;`, or a class's definition (then `target` is "")."""
-
-    name: str
-    line: int
-    target: str = ""
-    last: int = 0
-
-
-class CppFacts(msgspec.Struct, frozen=True, array_like=True):
-    """All facts of one file.
-
-    Attributes:
-        includes: (as written, line, whether in quotes).
-        functions: definitions, declarations, macros with code, and one fragment for code outside functions.
-        types: classes and aliases.
-        attribute_macros: object-like macros that only decorate declarations.
-        errors: how many places the parser could not read.
-    """
-
-    includes: tuple[tuple[str, int, bool], ...] = ()
-    functions: tuple[Function, ...] = ()
-    types: tuple[TypeAlias, ...] = ()
-    attribute_macros: tuple[str, ...] = ()
-    errors: int = 0
 
 
 @cache
@@ -265,7 +178,7 @@ class _Reader:
                 bodies.append((node.start_byte, node.end_byte, function))
         declared = []
         for node in self.found.get("declared", ()):
-            inner = _function_declarator(node)
+            inner = function_declarator(node)
             if inner is not None and node.parent is not None:
                 function = self._function(node.parent, node, "declaration")
                 if function is not None:
@@ -294,7 +207,7 @@ class _Reader:
                     "fragment",
                     calls=tuple(calls[outside]),
                     launches=tuple(launches[outside]),
-                )  # fmt: skip
+                )
             )
         return out
 
@@ -323,13 +236,13 @@ class _Reader:
         return out
 
     def _function(self, node: Node, declarator: Node | None, kind: str) -> Function | None:
-        inner = _function_declarator(declarator)
+        inner = function_declarator(declarator)
         if inner is None:
             return None
         name_node = inner.child_by_field_name("declarator")
         if name_node is None or name_node.type in ("parenthesized_declarator", "pointer_declarator"):
             return None
-        name = re.sub(r"\s+", "", _without_template(self.text(name_node)))
+        name = re.sub(r"\s+", "", without_template(self.text(name_node)))
         if not name or name in ("if", "for", "while", "switch", "return"):
             return None
         scope = self.scope(node.start_byte)
@@ -340,7 +253,7 @@ class _Reader:
         since = max(head)
         name_at = name_node.start_byte
         marks = self.prepared
-        device = _between(marks.device_marks, since, name_at)
+        device = between(marks.device_marks, since, name_at)
         parameters = inner.child_by_field_name("parameters")
         return Function(
             f"{scope}::{name}" if scope else name,
@@ -348,10 +261,10 @@ class _Reader:
             (parent if templated and parent is not None else node).start_point[0] + 1 + self.offset,
             self.last(node),
             kind,
-            kernel=_between(marks.global_marks, since, name_at),
-            device=device and not _between(marks.host_marks, since, name_at),
-            extern_c=_between(marks.extern_c_marks, since, name_at),
-            parameters=-1 if parameters is None else _count(parameters),
+            kernel=between(marks.global_marks, since, name_at),
+            device=device and not between(marks.host_marks, since, name_at),
+            extern_c=between(marks.extern_c_marks, since, name_at),
+            parameters=-1 if parameters is None else count(parameters),
             template=templated,
             via=self._macro_at(name_node),
         )
@@ -422,29 +335,29 @@ class _Reader:
             if field is None:
                 return None
             receiver = " ".join(self.text(argument).split())[:120] if argument is not None else ""
-            name, template = _split_template(self.text(field))
+            name, template = split_template(self.text(field))
         elif function.type in ("identifier", "qualified_identifier", "template_function", "dependent_name"):
-            name, template = _split_template(self.text(function))
+            name, template = split_template(self.text(function))
         else:
             return None
-        if not name or name.startswith("std::") or name in _CAST_NAMES:
+        if not name or name.startswith("std::") or name in CAST_NAMES:
             return None
-        count = _count(arguments) if arguments is not None else 0
+        passed = count(arguments) if arguments is not None else 0
         text = ""
         if arguments is not None and _KEEP_ARGUMENTS.match(name.rpartition("::")[2]):
             text = " ".join(self.text(arguments)[1:-1].split())[:_MAX_ARGUMENTS]
-        return Call(name, self.line(node), receiver, template[:_MAX_ARGUMENTS], count, text)
+        return Call(name, self.line(node), receiver, template[:_MAX_ARGUMENTS], passed, text)
 
     def _mention(self, node: Node, capture: str) -> Call | None:
         parent = node.parent
         if capture == "reference" and parent is not None:
-            outer = parent
+            outer: Node | None = parent
             while outer is not None and outer.type in ("qualified_identifier", "dependent_name"):
                 node, outer = outer, outer.parent
             if outer is not None and outer.type == "call_expression" and outer.child_by_field_name("function") == node:
                 return None
-        name, template = _split_template(self.text(node))
-        if not name or name.startswith("std::") or name in _CAST_NAMES or name in _PLAIN_TYPES:
+        name, template = split_template(self.text(node))
+        if not name or name.startswith("std::") or name in CAST_NAMES or name in PLAIN_TYPES:
             return None
         text = ""
         if (
@@ -454,89 +367,3 @@ class _Reader:
         ):
             text = " ".join(self.text(parent).split())[:_MAX_ARGUMENTS]
         return Call(name, self.line(node), "", template[:_MAX_ARGUMENTS], -1, text)
-
-
-_CAST_NAMES = frozenset(
-    (
-        "static_cast",
-        "reinterpret_cast",
-        "const_cast",
-        "dynamic_cast",
-        "sizeof",
-        "decltype",
-        "defined",
-        "if",
-        "while",
-        "for",
-    )
-)
-_PLAIN_TYPES = frozenset(
-    "int float double bool char auto void size_t int64_t uint64_t int32_t uint32_t uint16_t uint8_t dim3 hipStream_t "
-    "const unsigned long short constexpr torch::Tensor at::Tensor hipError_t".split()
-)
-
-
-def _function_declarator(node: Node | None) -> Node | None:
-    """The function declarator inside pointer and reference declarators."""
-    while node is not None and node.type != "function_declarator":
-        if node.type not in ("pointer_declarator", "reference_declarator", "init_declarator", "attributed_declarator"):
-            return None
-        children = node.named_children
-        node = (
-            children[-1] if node.type == "reference_declarator" and children else node.child_by_field_name("declarator")
-        )
-    return node
-
-
-def _count(arguments: Node) -> int:
-    return sum(1 for c in arguments.named_children if c.type not in ("comment", "ERROR"))
-
-
-def _between(marks: tuple[int, ...], start: int, end: int) -> bool:
-    i = bisect.bisect_right(marks, start)
-    return i < len(marks) and marks[i] < end
-
-
-def _split_template(text: str) -> tuple[str, str]:
-    """`ns::f<A, B>` -> (`ns::f`, `A, B`); brackets inside the qualifier are dropped."""
-    text = text.strip()
-    if text.startswith("template "):
-        text = text[9:].strip()
-    template = ""
-    if text.endswith(">") and "<" in text:
-        depth = 0
-        for i in range(len(text) - 1, -1, -1):
-            depth += (text[i] == ">") - (text[i] == "<")
-            if depth == 0:
-                template = " ".join(text[i + 1 : -1].split())
-                text = text[:i]
-                break
-    return re.sub(r"\s+", "", _without_template(text)).removeprefix("::"), template
-
-
-def _without_template(text: str) -> str:
-    if "<" not in text or "operator" in text:
-        return text
-    out = []
-    depth = 0
-    for c in text:
-        if c == "<":
-            depth += 1
-        elif c == ">" and depth:
-            depth -= 1
-        elif not depth:
-            out.append(c)
-    return "".join(out)
-
-
-__all__ = [
-    "FACTS_VERSION",
-    "Call",
-    "CppFacts",
-    "Function",
-    "LaunchSite",
-    "TypeAlias",
-    "expand",
-    "read_file",
-    "read_fragment",
-]

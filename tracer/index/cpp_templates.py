@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tracer.index.cpp_text import mask, prepare
+from tracer.index.cpp_macros import mask
+from tracer.index.cpp_text import prepare
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*\{")
 _ACCESS = re.compile(r"\b(?:public|private|protected|virtual)\b")
@@ -35,6 +36,7 @@ _QUERY = """
 """
 
 
+_BIT_INT = re.compile(r"=\s*((?:unsigned\s+)?_BitInt\(\d+\))\s*;")
 _DECLARATORS = ("pointer_declarator", "reference_declarator")
 
 
@@ -117,11 +119,19 @@ def read_templates(source: str) -> TemplateFacts:
             head = _head(data, node, kind)
             if head is not None:
                 scope = "::".join(s[2] for s in scopes if s[0] < node.start_byte and s[1] > node.start_byte)
-                name = f"{scope}::{head.name}" if scope else head.name
+                qualified = f"{scope}::{head.name}" if scope else head.name
                 end = node.end_point[0] + 1
-                heads.append((node.start_byte, msgspec.structs.replace(head, name=name, end_line=end)))
+                heads.append((node.start_byte, msgspec.structs.replace(head, name=qualified, end_line=end)))
     heads.sort(key=lambda item: item[0])
-    return TemplateFacts(tuple(h for _, h in heads))
+    lines = source.split("\n")
+    return TemplateFacts(tuple(_with_bit_width(h, lines) for _, h in heads))
+
+
+def _with_bit_width(head: Head, lines: list[str]) -> Head:
+    """An alias of `_BitInt(8)`, which the parser is not shown, with what it stands for."""
+    written = lines[head.line - 1] if head.kind == "alias" and head.line <= len(lines) else ""
+    found = _BIT_INT.search(written)
+    return msgspec.structs.replace(head, text=found.group(1)) if found else head
 
 
 def _namespaces(text: str) -> list[tuple[int, int, str]]:

@@ -1,4 +1,4 @@
-"""C++ that a Python script writes: the script's source in, the functions in its string templates out, with script lines.
+"""C++ that a Python script writes: the script's source in, the functions in its string templates out.
 
 aiter and CK generate instances before a build. Their templates are Python strings: f-strings, `.format` templates, or
 both in turn. Each long string is read as C++ with its placeholders as names (`{k.name}` becomes `KTRACE_k_name`), so
@@ -12,7 +12,8 @@ import re
 
 import msgspec
 
-from tracer.index.cpp_file import Function, TypeAlias, read_fragment
+from tracer.index.cpp_facts import Function, TypeAlias
+from tracer.index.cpp_file import read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
 FACTS_VERSION = 3
@@ -128,7 +129,7 @@ def _segment(lines: list[str], node: ast.expr) -> str:
 
 
 def template_code(segment: str) -> str | None:
-    """The C++ of a string expression's source text, line for line; None when it is no plain chain of string literals."""
+    """The C++ of a string expression's source text, line for line; None when it is no chain of literals."""
     parts: list[str] = []
     at = 0
     formatted = False
@@ -173,7 +174,7 @@ def _literal_end(text: str, start: int, quote: str) -> int:
 
 
 def _unescape(body: str) -> str:
-    """Escapes, without moving lines: `\\n` becomes a space, a doubled backslash one, an escaped line end a space."""
+    """Escapes, without moving lines: an escaped line end becomes a space, a doubled backslash one."""
     return re.sub(
         r"\\(\n|.)", lambda m: {"\n": " \n", "\\": "\\", "n": "  ", "t": "  "}.get(m.group(1), m.group(1)), body
     )

@@ -11,16 +11,17 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tracer.index.cpp_file import Call
-from tracer.index.cpp_text import split_arguments
+from tracer.index.cpp_facts import Call
+from tracer.index.cpp_macros import split_arguments
 from tracer.index.generated import HOLE
 from tracer.index.scope import Place, Scope
 
 #: calls that launch what their first argument names
-_BY_FIRST_ARGUMENT = frozenset(
-    "hipLaunchKernelGGL hipLaunchKernel hipLaunchCooperativeKernel hipExtLaunchKernelGGL hipExtLaunchKernel "
-    "hipLaunchKernelExC cudaLaunchKernel cudaLaunchKernelEx launch_and_time_kernel launch_and_time_kernel_with_preprocess".split()
-)
+_BY_FIRST_ARGUMENT = frozenset((
+    "hipLaunchKernelGGL", "hipLaunchKernel", "hipLaunchCooperativeKernel", "hipExtLaunchKernelGGL",
+    "hipExtLaunchKernel", "hipLaunchKernelExC", "cudaLaunchKernel", "cudaLaunchKernelEx", "launch_and_time_kernel",
+    "launch_and_time_kernel_with_preprocess",
+))  # fmt: skip
 #: calls that launch a function of a loaded code object
 _MODULE_LAUNCH = frozenset(("hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipDrvLaunchKernelEx"))
 #: calls into libraries that choose and launch kernels of their own
@@ -32,10 +33,11 @@ _ASM_CLASS = re.compile(r"\bAiterAsmKernel\w*")
 _OBJECT = re.compile(r'"([^"\n]*\.(?:co|hsaco))"')
 _LITERALS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 #: method names that every container has; never followed without a known class
-_COMMON_METHODS = frozenset(
-    "size data begin end find at empty value has_value value_or get reset push_back emplace insert clear count c_str str "
-    "stride dim dtype numel data_ptr options device sizes is_contiguous element_size itemsize scalar_type first second".split()
-)
+_COMMON_METHODS = frozenset((
+    "size", "data", "begin", "end", "find", "at", "empty", "value", "has_value", "value_or", "get", "reset",
+    "push_back", "emplace", "insert", "clear", "count", "c_str", "str", "stride", "dim", "dtype", "numel", "data_ptr",
+    "options", "device", "sizes", "is_contiguous", "element_size", "itemsize", "scalar_type", "first", "second",
+))  # fmt: skip
 #: what follows a variable that is made from a class, and what precedes one that is declared with it
 _MADE = re.compile(
     r"\s*(?:=|\{|\()\s*(?:reinterpret_cast|static_cast|dynamic_cast|std::make_unique|std::make_shared|new)\s*<?\s*([\w:]+)"
@@ -48,8 +50,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """One launch that a function's calls lead to.
 
     Attributes:
-        kind: "hip" (a `__global__` function), "ck" (a CK device op's invoker), "ck_tile" (`make_kernel`), "asm" (a function
-            of a code object), "library" (a library's own kernels) or "memory" (a copy or fill).
+        kind: "hip" (a `__global__` function), "ck" (a CK device op's invoker), "ck_tile" (`make_kernel`), "asm" (a
+            function of a code object), "library" (a library's own kernels) or "memory" (a copy or fill).
         file: file of the launch.
         line: its line.
         kernel: the kernel as the launch writes it, macro parameters filled in; for asm the object or table.
@@ -147,7 +149,7 @@ class _Search:
         self.found.setdefault(key, launch)
 
     def _variable(self, place: Place, name: str) -> tuple[Place, ...]:
-        """The kernels that a local variable is set to (`auto kernel = k<A>;`), also through functions that return one."""
+        """The kernels that a local variable is set to (`auto kernel = k<A>;`), also by functions that return one."""
         found: dict[tuple[str, int, str], Place] = {}
         words: list[tuple[str, int]] = []
         for m in re.finditer(rf"\b{re.escape(name)}\s*(?:\([^()]*\))?\s*=\s*([^;]+);", self.scope.body(place)):

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tracer.index.cpp_text import mask
-from tracer.index.cpp_file import Call, Function, TypeAlias
+from tracer.index.cpp_facts import Call, Function, TypeAlias
+from tracer.index.cpp_macros import mask
 from tracer.index.generated import HOLE
 from tracer.index.recipes import CK, Recipe
 from tracer.index.tree_index import TreeIndex
@@ -298,13 +298,11 @@ class Scope:
         found = []
         for written in sorted(self.ck_includes):
             file = f"{CK}/include/{written}"
-            text = self.index.text(file)
-            if text is None or not re.search(rf"\b{re.escape(leaf)}\b", text):
+            if leaf not in self.index.words(file):
                 continue
             facts = self.index.cpp(file)
-            for function in facts.functions if facts is not None else ():
-                if function.kind == "definition" and function.leaf == leaf:
-                    found.append(Place(file, function))
+            functions = facts.functions if facts is not None else ()
+            found += [Place(file, f) for f in functions if f.kind == "definition" and f.leaf == leaf]
             if found and file not in self.files:  # from here on, names are as in this header
                 self.files.append(file)
                 for function in facts.functions if facts is not None else ():
@@ -344,7 +342,7 @@ class Scope:
 
 
 def _closest(found: list[Place], name: str) -> list[Place]:
-    """The places that a qualified name can mean: those of exactly that name, else those that it ends, else the reverse."""
+    """The places that a qualified name can mean: those of that name, else those that it ends, else the reverse."""
     exact = [p for p in found if p.function.name == name]
     inner = exact or [p for p in found if p.function.name.endswith("::" + name)]
     return inner or [p for p in found if name.endswith("::" + p.function.name)]

@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 
 from tracer.aiter.tree import AiterTree
-from tracer.index import cpp_file, generated, python_calls, python_ops
+from tracer.index import cpp_facts, cpp_file, generated, python_calls, python_ops
 from tracer.index.cache import FactCache
-from tracer.index.cpp_file import CppFacts
-from tracer.index.cpp_text import Macro, mask, read_macros
+from tracer.index.cpp_facts import CppFacts
+from tracer.index.cpp_macros import Macro, mask, read_macros
 from tracer.index.generated import ScriptFacts
 from tracer.index.python_calls import ModuleFacts, PythonFunction
 from tracer.index.python_ops import GuardedFunction, OpDeclaration, OpFacts
@@ -88,8 +88,10 @@ class TreeIndex:
             cache_folder: where to keep facts; None for the usual place.
         """
         self.tree = tree
+        self._words: dict[str, frozenset[str]] = {}
         name = hashlib.blake2b(f"{tree.python_root}\0{tree.meta_root}".encode(), digest_size=8).hexdigest()
-        versions = f"{cpp_file.FACTS_VERSION}.{generated.FACTS_VERSION}.{python_ops.FACTS_VERSION}.{python_calls.FACTS_VERSION}"
+        readers = (cpp_facts, generated, python_ops, python_calls)
+        versions = ".".join(str(reader.FACTS_VERSION) for reader in readers)
         self.cache = FactCache(f"{tree.layout}-{name}", versions, cache_folder)
 
     @property
@@ -252,6 +254,12 @@ class TreeIndex:
             return self.tree.absolute(name).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return None
+
+    def words(self, name: str) -> frozenset[str]:
+        """The identifiers in a file's text; empty when it cannot be read."""
+        if name not in self._words:
+            self._words[name] = frozenset(re.findall(r"[A-Za-z_]\w*", self.text(name) or ""))
+        return self._words[name]
 
     def _read_many(self, names: list[str], kind: str) -> None:
         """Reads what the cache does not know, in parallel when it is much."""

@@ -24,11 +24,12 @@ from tracer.resolve.ends import Ends, LaunchEnd
 _GUARD = "aiter/jit/utils/torch_guard.py"
 _CORE = "aiter/jit/core.py"
 #: C library and runtime calls that launch nothing; a function that calls only these is read completely
-_HOST = frozenset(
-    "printf fprintf fflush exit abort assert min max memcpy memset strlen strcmp atoi ceil floor ceilf floorf sqrt sqrtf "
-    "log2 log2f exp expf abs fabs pow free malloc getenv move swap device_of dim3 size_to_dim_ make_pair make_tuple fn "
-    "get_num_cu_local is_same_v dtype_to_string name integer_divide_ceil integer_least_multiple".split()
-)
+_HOST = frozenset((
+    "printf", "fprintf", "fflush", "exit", "abort", "assert", "min", "max", "memcpy", "memset", "strlen", "strcmp",
+    "atoi", "ceil", "floor", "ceilf", "floorf", "sqrt", "sqrtf", "log2", "log2f", "exp", "expf", "abs", "fabs", "pow",
+    "free", "malloc", "getenv", "move", "swap", "device_of", "dim3", "size_to_dim_", "make_pair", "make_tuple", "fn",
+    "get_num_cu_local", "is_same_v", "dtype_to_string", "name", "integer_divide_ceil", "integer_least_multiple",
+))  # fmt: skip
 #: kinds of launches that an op is about when it also launches plain helper kernels
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
@@ -300,18 +301,18 @@ class Chains:
         if end.instances is not None:
             known = f"{end.instances.count} instances" if end.instances.count is not None else "instances"
             hops.append(checked_hop(Layer.INSTANCE, end.instances.name, end.instances.source, note=known))
-        for kernel in end.kernels[:1]:
-            hops.append(
-                Hop(
-                    layer=Layer.KERNEL,
-                    name=kernel.name,
-                    source=kernel.source,
-                    evidence=Evidence.RESOLVED if kernel.source is not None else Evidence.UNRESOLVED,
-                    reason=kernel.reason,
-                    note=kernel.note,
-                    candidates=tuple(k.name for k in end.kernels[1:]),
-                )
+        hops += [
+            Hop(
+                layer=Layer.KERNEL,
+                name=kernel.name,
+                source=kernel.source,
+                evidence=Evidence.RESOLVED if kernel.source is not None else Evidence.UNRESOLVED,
+                reason=kernel.reason,
+                note=kernel.note,
+                candidates=tuple(k.name for k in end.kernels[1:]),
             )
+            for kernel in end.kernels[:1]
+        ]
         return hops
 
     # -- endings ------------------------------------------------------------------------------------------------

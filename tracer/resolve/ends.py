@@ -13,8 +13,8 @@ import msgspec
 
 from tracer.aiter import ck
 from tracer.index.assembly import Assembly
-from tracer.index.ck_classes import CkClasses
 from tracer.index.citations import Citations
+from tracer.index.ck_classes import CkClasses
 from tracer.index.conditions import conditions_at
 from tracer.index.generated import HOLE
 from tracer.index.launches import Launch, LaunchSearch
@@ -116,7 +116,7 @@ class Ends:
         grouped: dict[tuple[str, int, str], list[Launch]] = {}
         for launch in search.launches:
             grouped.setdefault((launch.file, launch.line, launch.kind), []).append(launch)
-        ends = []
+        ends: list[LaunchEnd] = []
         for group in grouped.values():
             end = self._end(scope, search, group, with_conditions=len(ends) < _CONDITIONS)
             ends.append(end)
@@ -267,10 +267,10 @@ class Ends:
                     out.append(KernelSource(name=name, source=self.citations.ref(file, 1), note=note))
                 continue
             leaf = name.rpartition("/")[2]
-            files = [f for f in self.assembly.objects.get(leaf, ()) if f.endswith("/" + name.lstrip("/"))]
-            for file in files or self.assembly.objects.get(leaf, ()):
-                out.append(KernelSource(name=leaf, source=self.citations.file(file), note="code object"))
-            if not self.assembly.objects.get(leaf):
+            named = self.assembly.objects.get(leaf, [])
+            files = [f for f in named if f.endswith("/" + name.lstrip("/"))] or named
+            out += [KernelSource(name=leaf, source=self.citations.file(f), note="code object") for f in files]
+            if not named:
                 out.append(KernelSource(name=name, reason=UnresolvedReason.SOURCE_MISSING, note="code object"))
         return out or [KernelSource(name="?", reason=UnresolvedReason.NOT_STATED, note="no table or object is named")]
 

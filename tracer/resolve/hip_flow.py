@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tracer.index.cpp_text import mask, prepare
+from tracer.index.cpp_macros import mask
+from tracer.index.cpp_text import prepare
 from tracer.model.source import FlowStep, SourceRef
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ _STORE = re.compile(r"(?:^|_)(?:store|buffer_store|raw_buffer_store|stg)(?:$|_)|
 _REDUCE = re.compile(r"reduce|shfl|dpp|ds_swizzle|warp_sum|wave_sum|block_sum|permlane|readlane", re.IGNORECASE)
 _ATOMIC = re.compile(r"atomic|red_add", re.IGNORECASE)
 _BARRIER = re.compile(r"__syncthreads|s_barrier|__syncwarp|sync_threads|block_sync")
-_FUNCTIONS = re.compile(r"(?:__)?(?:rsqrt|rsqrtf|exp|expf|exp2f|fast_exp|tanh|tanhf|rcp|__builtin_amdgcn_(?:rcpf|exp2f|rsqf))\Z")
+_FUNCTIONS = re.compile(
+    r"(?:__)?(?:rsqrt|rsqrtf|exp|expf|exp2f|fast_exp|tanh|tanhf|rcp|__builtin_amdgcn_(?:rcpf|exp2f|rsqf))\Z"
+)
 _POINTER_CAST = re.compile(r"(?:reinterpret_cast|static_cast)\s*<[^>]*\*\s*>|\([^()]*\*\s*\)|&")
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 _MOST = 30
@@ -132,9 +135,7 @@ def _pointer_parameters(data: bytes, function: Node) -> set[str]:
 class _Reader:
     """Collects steps in the order of the text."""
 
-    def __init__(
-        self, data: bytes, file: str, pointers: set[str], shared_lines: set[int], find: Finder | None
-    ) -> None:
+    def __init__(self, data: bytes, file: str, pointers: set[str], shared_lines: set[int], find: Finder | None) -> None:
         self.data = data
         self.file = file
         self.find = find
@@ -250,8 +251,10 @@ class _Reader:
             "subscript_expression", "pointer_expression", "parenthesized_expression", "field_expression",
             "binary_expression",
         ):  # fmt: skip
-            inner = inner.child_by_field_name("argument") or inner.child_by_field_name("left") or (
-                inner.named_children[0] if inner.named_children else None
+            inner = (
+                inner.child_by_field_name("argument")
+                or inner.child_by_field_name("left")
+                or (inner.named_children[0] if inner.named_children else None)
             )
         return self.text(inner) if inner is not None and inner.type == "identifier" else ""
 

@@ -208,7 +208,7 @@ def _expanded(text: str, loops: Mapping[str, list[str]]) -> list[str]:
     out, changed = [text], True
     while changed and len(out) < 200:
         changed = False
-        for name, values in reversed(loops.items()):  # inner loops first: theirs may name outer variables
+        for name, values in reversed(list(loops.items())):  # inner loops first: theirs may name outer variables
             if any(f"{{{name}}}" in item for item in out):
                 # the same variable has one value throughout
                 out = [item.replace(f"{{{name}}}", value) for item in out for value in values]

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from tracer.index.cpp_file import Function
+from tracer.index.cpp_facts import Function
 from tracer.index.cpp_templates import FACTS_VERSION, Head, Parameter, TemplateFacts, read_templates
 from tracer.index.tree_index import TreeIndex
 from tracer.names.cpp import arguments, read_function
@@ -80,13 +80,11 @@ def definitions(index: TreeIndex, wanted: CppName) -> Matches:
     found: list[Definition] = []
     for file in index.cpp_named(wanted.leaf):
         facts = index.cpp(file)
-        for function in facts.functions if facts is not None else ():
-            if (
-                function.kind == "definition"
-                and function.leaf == wanted.leaf
-                and _qualified(function.name, wanted.name)
-            ):
-                found.append(Definition(file, function))
+        found += [
+            Definition(file, function)
+            for function in (facts.functions if facts is not None else ())
+            if function.kind == "definition" and function.leaf == wanted.leaf and _qualified(function.name, wanted.name)
+        ]
     chosen = [d for d in found if d.function.kernel] or found
     fit = "all"
     if wanted.items is not None or wanted.parameters is not None:
@@ -176,3 +174,10 @@ def _head(index: TreeIndex, definition: Definition) -> Head | None:
         if h.kind == "function" and h.leaf == definition.function.leaf
     ]
     return min(near, key=lambda h: abs(h.line - definition.function.line), default=None)
+
+
+def bare_name(text: str) -> str:
+    """A printed name without return type, parameters and the mark of a kernel descriptor."""
+    plain = text.strip().removesuffix(".kd")
+    plain = re.sub(r"^void\s+", "", plain)
+    return plain.partition("(")[0].strip() if "<" not in plain else plain

@@ -1,4 +1,4 @@
-"""From a Python function of aiter to what it can reach: compiled ops and Triton kernels, each with the calls on the way.
+"""From a Python function of aiter to what it can reach: compiled ops and Triton kernels, with the calls on the way.
 
 Calls are followed by imports: a name means what the module imported under it or defines itself. A call of anything else
 (a method of an object, a function passed in) is not followed.
@@ -181,7 +181,7 @@ class PythonRoutes:
 
 
 _JITTED = re.compile(
-    r"^[ \t]*@(?:\w+\.)*(?:triton|gluon|tl)\.(?:jit|autotune|heuristics)\b[^\n]*\n(?:(?![ \t]*(?:async\s+)?def\b)[^\n]*\n){0,60}?"
-    r"[ \t]*def\s+(\w+)",
+    r"^[ \t]*@(?:\w+\.)*(?:triton|gluon|tl)\.(?:jit|autotune|heuristics)\b[^\n]*\n"
+    r"(?:(?![ \t]*(?:async\s+)?def\b)[^\n]*\n){0,60}?[ \t]*def\s+(\w+)",
     re.MULTILINE,
 )

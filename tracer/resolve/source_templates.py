@@ -64,7 +64,7 @@ class SourceTemplates:
         ]
 
     def compiled_by(self, template: str) -> tuple[str, int] | None:
-        """(Python file, line of its `compile_template_op`) that fills a template in: the one beside it that opens it."""
+        """(Python file, line of its `compile_template_op`) that fills a template in: the file beside it."""
         folder = self.index.tree.absolute(template).parent
         for path in sorted(folder.glob("*.py")):
             file = f"{template.rpartition('/')[0]}/{path.name}"

@@ -1,7 +1,7 @@
 """The core flow of a Triton kernel: its source in, numbered steps with their lines out.
 
-Steps stand in the order of the text: where a program finds its tile, what it loads, the loops, `tl.dot`, the scales, the
-reductions, what is stored. Jitted functions that the kernel calls are read into, one level down.
+Steps stand in the order of the text: where a program finds its tile, what it loads, the loops, `tl.dot`, the scales,
+the reductions, what is stored. Jitted functions that the kernel calls are read into, one level down.
 """
 
 from __future__ import annotations
@@ -13,11 +13,22 @@ import msgspec
 
 from tracer.model.source import FlowStep, SourceRef
 
-_LOADS = frozenset("load buffer_load async_copy_global_to_shared buffer_load_to_shared load_tensor_descriptor".split())
-_STORES = frozenset("store buffer_store store_tensor_descriptor".split())
-_DOTS = frozenset("dot dot_scaled mfma mfma_scaled wmma wmma_scaled warpgroup_mma".split())
-_REDUCTIONS = frozenset("sum max min argmax argmin reduce associative_scan cumsum sort topk xor_sum softmax".split())
-_BARRIERS = frozenset("debug_barrier barrier thread_barrier".split())
+_LOADS = frozenset((
+    "load", "buffer_load", "async_copy_global_to_shared", "buffer_load_to_shared", "load_tensor_descriptor",
+))  # fmt: skip
+_STORES = frozenset((
+    "store", "buffer_store", "store_tensor_descriptor",
+))  # fmt: skip
+_DOTS = frozenset((
+    "dot", "dot_scaled", "mfma", "mfma_scaled", "wmma", "wmma_scaled", "warpgroup_mma",
+))  # fmt: skip
+_REDUCTIONS = frozenset((
+    "sum", "max", "min", "argmax", "argmin", "reduce", "associative_scan", "cumsum", "sort", "topk", "xor_sum",
+    "softmax",
+))  # fmt: skip
+_BARRIERS = frozenset((
+    "debug_barrier", "barrier", "thread_barrier",
+))  # fmt: skip
 #: more steps than this are no overview
 _MOST = 40
 
@@ -105,10 +116,7 @@ class _Reader:
         if not inside:
             return  # arithmetic only
         main = any(step.kind == "dot" for step in inside)
-        if isinstance(node, ast.For):
-            head = f"{_short(node.target)} in {_short(node.iter)}"
-        else:
-            head = _short(node.test)
+        head = f"{_short(node.target)} in {_short(node.iter)}" if isinstance(node, ast.For) else _short(node.test)
         text = f"{'Main loop' if main else 'Loop'}: {head}."
         self.steps.insert(place, _Raw("loop", text, node.lineno, self.file))
         self.after_dot = dots or main
@@ -203,7 +211,7 @@ def _positional_mask(call: ast.Call) -> bool:
 
 def _axis(call: ast.Call) -> str:
     value = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "axis"), None)
-    return f" (axis {value.value})" if isinstance(value, ast.Constant) else ""
+    return f" (axis {value.value})" if isinstance(value, ast.Constant) and isinstance(value.value, int) else ""
 
 
 def _names(node: ast.expr) -> set[str]:

@@ -21,10 +21,12 @@ from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names.registry import decode
 from tracer.resolve.answers import Candidate, RouteHops, Where, WhereKind, WhereStatus
+from tracer.resolve.asm_sources import AsmSources
 from tracer.resolve.chain import Chains, LaunchStatus, OpChain, checked_hop
+from tracer.resolve.ck_sources import CkSources
 from tracer.resolve.core_flow import CoreFlows
+from tracer.resolve.function_sources import FunctionSources
 from tracer.resolve.python_routes import PythonRoutes, Route, Step
-from tracer.resolve.sources import KernelSources
 from tracer.resolve.symbol_instances import match_of
 from tracer.resolve.users import Users
 
@@ -51,7 +53,9 @@ class Finder:
         self.routes = PythonRoutes(index)
         self.users = Users(self.chains)
         self.flows = CoreFlows(index, self.citations, self.routes)
-        self.sources = KernelSources(self.chains, self.users, self.flows, self.routes)
+        self.functions = FunctionSources(self.chains, self.users, self.flows, self.routes)
+        self.assembly = AsmSources(self.chains, self.users)
+        self.ck = CkSources(self.chains, self.users, self.flows)
 
     def find(self, name: str) -> Where:
         """The answer for one name."""
@@ -62,7 +66,7 @@ class Finder:
                 self._python,
                 self._triton,
                 self._symbol,
-                self.sources.code_object,
+                self.assembly.code_object,
                 self._instance,
                 self._kernel,
             ):
@@ -112,7 +116,7 @@ class Finder:
             hops=chain.hops,
             chains=(chain,),
             ops=(chain.python,),
-            core_flow=self.sources.flow_of(chain),
+            core_flow=self.ck.flow_of(chain),
             notes=tuple(notes),
         )
 
@@ -149,7 +153,7 @@ class Finder:
     def _preferred(
         self, name: str, found: list[tuple[str, PythonFunction]], guarded: set[str]
     ) -> list[tuple[str, PythonFunction]]:
-        """Of several functions of a name: the registered one, else what `aiter.NAME` means, else those outside tests."""
+        """Of several functions of a name: the registered one, else what `aiter.NAME` means, else those at top level."""
         registered = [(f, p) for f, p in found if f in guarded]
         if len(registered) == 1:
             return registered
@@ -211,8 +215,8 @@ class Finder:
             source = self.citations.ref(route.op.file, declared.line, declared.name, declared.last)
             hops.append(checked_hop(Layer.PYTHON, route.op.qualified, source, note=f"compiled op of {declared.module}"))
         if route.compiler:
-            for template in self.sources.templates.of_python(route.steps[-1].file):
-                hops += self.sources.template_hops(template)
+            for template in self.functions.templates.of_python(route.steps[-1].file):
+                hops += self.functions.template_hops(template)
         if route.triton is not None:
             file, function = route.triton
             source = self.citations.ref(file, function.line, function.name.rpartition(".")[2], function.last)
@@ -221,7 +225,9 @@ class Finder:
 
     def _step_hop(self, step: Step) -> Hop:
         source = self.citations.ref(step.file, step.call_line)
-        return checked_hop(Layer.PYTHON, f"{_module(step.file)}.{step.function.name}", source, note="calls the next here")
+        return checked_hop(
+            Layer.PYTHON, f"{_module(step.file)}.{step.function.name}", source, note="calls the next here"
+        )
 
     # -- Triton -------------------------------------------------------------------------------------------------
 
@@ -231,7 +237,7 @@ class Finder:
         known = plain if plain in kernels else _longest_prefix(plain, kernels)
         if known is None:
             return None
-        return self.sources.triton(name, known)
+        return self.functions.triton(name, known)
 
     # -- instances ----------------------------------------------------------------------------------------------
 
@@ -249,8 +255,8 @@ class Finder:
                 if instance is not None:
                     modules = [f.module for f in CK_FAMILIES.values() if f.instances == family]
                     match = match_of(self.index.tree, family, instance)
-                    return self.sources.instance(name, match, instance, self._chains_in(modules))
-        return self.sources.tuned_name(name, self._chains_in)
+                    return self.ck.instance(name, match, instance, self._chains_in(modules))
+        return self.ck.tuned_name(name, self._chains_in)
 
     def _chains_in(self, modules: list[str]) -> list[OpChain]:
         chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
@@ -260,7 +266,7 @@ class Finder:
 
     def _kernel(self, name: str) -> Where | None:
         decoded = decode(name)
-        for attempt in (self.sources.assembly, self.sources.ck, self.sources.ck_tile, self.sources.cpp):
+        for attempt in (self.assembly.kernel, self.ck.kernel, self.ck.tile_kernel, self.functions.cpp):
             answer = attempt(name, decoded)
             if answer is None:
                 continue
@@ -281,7 +287,7 @@ class Finder:
             notes.append(f"the name is one of {decoded.family or 'another library'}'s; its source is not in this tree")
         elif decoded.family is not None and decoded.family.startswith(("aiter", "ck_")):
             notes.append(f"the name reads as {decoded.family}, but this version of aiter has nothing of that name")
-        close = ()
+        close: tuple[Candidate, ...] = ()
         if reason is UnresolvedReason.NO_SUCH_NAME:
             close = tuple(Candidate(text, None, "a close name") for text in self._close(name))
         return Where(

@@ -6,6 +6,8 @@ parameter or a member of one, and the substitutions `S_`, `S0_`, ... that shorte
 
 from __future__ import annotations
 
+import re
+
 from tracer.resolve.cxx.values import Constant, Named, Pack, Value
 
 _CODES = {
@@ -13,6 +15,7 @@ _CODES = {
     "unsigned short": "t", "int": "i", "unsigned int": "j", "long": "l", "unsigned long": "m", "long long": "x",
     "unsigned long long": "y", "float": "f", "double": "d", "_Float16": "DF16_", "__bf16": "DF16b",
 }  # fmt: skip
+_BIT_INT = re.compile(r"(unsigned )?_BitInt\((\d+)\)")
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -54,6 +57,9 @@ class _Writer:
     def type(self, value: Named) -> str:
         if value.args is None and value.name in _CODES:
             return _CODES[value.name]
+        bits = _BIT_INT.fullmatch(value.name)
+        if bits is not None:
+            return f"D{'U' if bits.group(1) else 'B'}{bits.group(2)}_"
         known = self.substitution(("type", value))
         if known is not None:
             return known

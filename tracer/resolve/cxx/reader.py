@@ -203,6 +203,13 @@ class Reader:
         if token in _CASTS and self.peek() == "<":
             self.template_arguments()
             return self.call_arguments()[-1] if self.peek() == "(" else Unknown(token)
+        if token == "_BitInt" or (token == "unsigned" and self.peek() == "_BitInt"):
+            prefix = "unsigned " if token == "unsigned" else ""
+            if prefix:
+                self.take()
+            width = self.call_arguments()
+            bits = width[0].value if width and isinstance(width[0], Constant) else 0
+            return Named(f"{prefix}_BitInt({bits})")
         if token in _TYPE_WORDS:
             words = [token]
             while self.peek() in _TYPE_WORDS:
@@ -358,9 +365,8 @@ class Reader:
             return self.evaluator.call(value, args) if isinstance(known, Unknown) else known
         if isinstance(value, (Lambda, Object)):
             return self.evaluator.call(value, args)
-        if isinstance(value, Constant):  # a static member that is a number where a function was meant: Size()
-            return value
-        return value if isinstance(value, Unknown) else Unknown("a call")
+        # a number stands where a static function was meant: Size()
+        return value if isinstance(value, (Constant, Unknown)) else Unknown("a call")
 
     def _of_object(self, value: Any, name: str) -> Any:
         if not isinstance(value, Object):

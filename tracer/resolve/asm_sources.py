@@ -1,0 +1,101 @@
+"""Assembly kernels and code objects by name: a symbol or a file name in, the table's row and the object out."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from tracer.index.assembly import AssemblyRow
+from tracer.model.kernel import DecodedName
+from tracer.model.source import Hop, Layer, UnresolvedReason
+from tracer.names import itanium
+from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus
+from tracer.resolve.chain import Chains, OpChain, checked_hop
+from tracer.resolve.kernel_names import bare_name
+from tracer.resolve.users import Users
+
+_CODE_OBJECT = re.compile(r"[\w./+-]+\.(?:co|hsaco)\Z")
+_CHAINS_SHOWN = 6
+
+
+class AsmSources:
+    """Finds assembly kernels and code objects, in one tree."""
+
+    def __init__(self, chains: Chains, users: Users) -> None:
+        """Reads nothing yet."""
+        self.chains = chains
+        self.citations = chains.citations
+        self.users = users
+
+    def code_object(self, name: str) -> Where | None:
+        """A shipped code object by its file name."""
+        if not _CODE_OBJECT.match(name):
+            return None
+        leaf = name.rpartition("/")[2]
+        files = [f for f in self.chains.ends.assembly.objects.get(leaf, ()) if f.endswith(name.removeprefix("./"))]
+        if not files:
+            return None
+        rows = [row for file in files for row in self._rows_of(file)]
+        return self._assembly_answer(name, WhereKind.CODE_OBJECT, files, rows)
+
+    def kernel(self, name: str, decoded: DecodedName) -> Where | None:
+        """An assembly kernel by its symbol, mangled or not."""
+        table = self.chains.ends.assembly.by_symbol
+        plain = name.removesuffix(".kd")
+        rows = table.get(plain) or self._by_demangled.get(bare_name(decoded.spelled)) or []
+        if not rows:
+            return None
+        files = list(dict.fromkeys(row.object for row in rows))
+        return self._assembly_answer(name, WhereKind.ASM_KERNEL, files, rows)
+
+    @cached_property
+    def _by_demangled(self) -> dict[str, list[AssemblyRow]]:
+        found: dict[str, list[AssemblyRow]] = {}
+        for symbol, rows in self.chains.ends.assembly.by_symbol.items():
+            text = itanium.demangle(symbol) or itanium.unwrap_wrong_length(symbol) or symbol
+            found.setdefault(bare_name(text), []).extend(rows)
+        return found
+
+    def _rows_of(self, file: str) -> list[AssemblyRow]:
+        return [r for rows in self.chains.ends.assembly.by_symbol.values() for r in rows if r.object == file]
+
+    def _assembly_answer(self, name: str, kind: WhereKind, files: list[str], rows: list[AssemblyRow]) -> Where:
+        chains = self._launching_tables({row.file.rpartition("/")[2].removesuffix(".csv") for row in rows})
+        hops: list[Hop] = []
+        if len(chains) == 1:
+            hops += [hop for hop in chains[0].hops if hop.layer is not Layer.KERNEL]
+        for row in rows[:1]:
+            source = self.citations.ref(row.file, row.line)
+            hops.append(checked_hop(Layer.INSTANCE, row.symbol, source, note="the row that names symbol and object"))
+        cited = [(file, self.citations.file(file)) for file in files]
+        there = [(file, source) for file, source in cited if source is not None]
+        for file, source in there[:1]:
+            hops.append(checked_hop(Layer.KERNEL, file.rpartition("/")[2], source, note="code object"))
+        notes = []
+        if len(there) > 1:
+            notes.append("one object for each target: " + ", ".join(file for file, _ in there[:6]))
+        return Where(
+            name=name,
+            kind=kind,
+            status=WhereStatus.RESOLVED if there else WhereStatus.UNRESOLVED,
+            reason=None if there else UnresolvedReason.SOURCE_MISSING,
+            source=there[0][1] if there else None,
+            hops=tuple(hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(dict.fromkeys(c.python for c in chains)),
+            candidates=tuple(Candidate(file.rpartition("/")[2], source) for file, source in there[1:]),
+            notes=tuple(notes),
+        )
+
+    def _launching_tables(self, tables: set[str]) -> list[OpChain]:
+        """The chains whose launches take their kernel from one of some tables."""
+        names = {f"cfg_{table}" for table in tables}
+        found: list[OpChain] = []
+        for table in sorted(names):
+            for scope in self.users.naming(table):
+                for op in self.users.ops_in([scope.module]):
+                    chain = self.chains.chain(op)
+                    kernels = {kernel.name for end in chain.launches for kernel in end.kernels}
+                    if table in kernels and chain not in found:
+                        found.append(chain)
+        return found

@@ -1,0 +1,241 @@
+"""Kernels of Composable Kernel and instances of aiter's generators by name: their source and the way to it out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tracer.aiter import ck as aiter_ck
+from tracer.aiter.ck_flow import core_flow as ck_core_flow
+from tracer.aiter.families import CK_FAMILIES
+from tracer.aiter.instances import Instance, instance_table
+from tracer.errors import SourceTreeError
+from tracer.model.evidence import Evidence
+from tracer.model.kernel import DecodedName
+from tracer.model.source import FlowStep, Hop, Layer, SourceRef, UnresolvedReason
+from tracer.names.cpp import read_function
+from tracer.resolve.answers import Where, WhereKind, WhereStatus
+from tracer.resolve.chain import Chains, OpChain, checked_hop
+from tracer.resolve.core_flow import CoreFlows
+from tracer.resolve.symbol_instances import InstanceMatch, instances_of, rows_naming
+from tracer.resolve.users import Users
+
+#: what CK-tile's kernel classes and launchers begin with
+_TILE = "ck_tile::"
+_NO_CK = "Composable Kernel is not in this tree: its submodule was not fetched"
+_CHAINS_SHOWN = 6
+
+
+class CkSources:
+    """Finds kernels of CK and instances, in one tree."""
+
+    def __init__(self, chains: Chains, users: Users, flows: CoreFlows) -> None:
+        """Reads nothing yet."""
+        self.chains = chains
+        self.index = chains.index
+        self.citations = chains.citations
+        self.users = users
+        self.flows = flows
+
+    # -- CK -----------------------------------------------------------------------------------------------------
+
+    def kernel(self, name: str, decoded: DecodedName) -> Where | None:
+        """A kernel of Composable Kernel, printed or mangled."""
+        if decoded.family != "ck_template":
+            return None
+        kernel, gridwise = decoded.fields.get("kernel"), decoded.fields.get("gridwise")
+        matches = instances_of(decoded, self.index.tree)
+        families = {match.family for match in matches}
+        modules = [f.module for f in CK_FAMILIES.values() if f.instances in families]
+        chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
+        chains = [chain for chain in chains if any(end.kind == "ck" for end in chain.launches)]
+        places = self._places(matches[0].file, decoded.fields.get("pipeline_version")) if matches else None
+        hops: list[Hop] = []
+        if len(chains) == 1:
+            hops += [hop for hop in chains[0].hops if hop.layer not in (Layer.KERNEL, Layer.INSTANCE)]
+        for match in matches[:1]:
+            source = self.citations.ref(match.file, match.line)
+            others = tuple(m.instance for m in matches[1:])
+            hops.append(
+                checked_hop(Layer.INSTANCE, match.instance, source, note="compiles to this symbol", candidates=others)
+            )
+        found: list[SourceRef | None] = []
+        for word, note in ((kernel, "the __global__ function"), (gridwise, "the grid-wise kernel that it runs")):
+            for file, line in self._ck_places(str(word or "")):
+                found.append(self.citations.ref(file, line, str(word)))
+                hops.append(checked_hop(Layer.KERNEL, str(word), found[-1], note=note))
+        missing = self.index.tree.ck_root is None
+        end = next((source for source in found if source is not None), None)
+        return Where(
+            name=name,
+            kind=WhereKind.CK_KERNEL,
+            status=WhereStatus.RESOLVED if end is not None else WhereStatus.UNRESOLVED,
+            reason=None
+            if end is not None
+            else (UnresolvedReason.CK_MISSING if missing else UnresolvedReason.NO_SUCH_NAME),
+            source=end,
+            hops=tuple(hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(chain.python for chain in chains),
+            instances=tuple(matches),
+            core_flow=ck_core_flow(self.index.tree, places) if places is not None else (),
+            notes=(_NO_CK,) if missing else (),
+        )
+
+    def _ck_places(self, name: str) -> list[tuple[str, int]]:
+        """(header, line) of a kernel or struct of CK, one where several headers define it alike."""
+        classes = self.chains.ends.ck
+        return (classes.kernel(name) or classes.struct(name))[:1] if name else []
+
+    def _places(self, file: str, version: int | None) -> aiter_ck.CkPlaces:
+        """What the generator beside an instance table leads to."""
+        return aiter_ck.ck_places(self.index.tree, f"{file.rpartition('/')[0]}/gen_instances.py", version)
+
+    def tile_kernel(self, name: str, decoded: DecodedName) -> Where | None:
+        """A kernel of CK-tile: `ck_tile::kentry<..., Kernel<...>, ...>`, printed or mangled."""
+        text = decoded.spelled
+        if _TILE not in text[:60] and not re.match(r"\s*(?:void\s+)?kentry\b", text):
+            return None
+        function = read_function(text)
+        classes = self.chains.ends.ck
+        kernel = next((word for word in map(_template_name, function.items) if word and classes.struct(word)), None)
+        if kernel is None:
+            kernel = next((w for w in map(_template_name, function.items) if w and w.endswith("Kernel")), None)
+        leaf = (kernel or "").rpartition("::")[2]
+        hops: list[Hop] = []
+        chains: list[OpChain] = []
+        if leaf:
+            modules = [scope.module for scope in self.users.naming(leaf)]
+            made = [self.chains.chain(op) for op in self.users.ops_in(modules)]
+            chains = [c for c in made if any(end.kind in ("ck_tile", "ck") for end in c.launches)]
+        if len(chains) == 1:
+            hops += [hop for hop in chains[0].hops if hop.layer is not Layer.KERNEL]
+        for file, line in classes.kernel(function.leaf)[:1]:
+            source = self.citations.ref(file, line, function.leaf)
+            hops.append(
+                checked_hop(Layer.LAUNCH, function.name, source, note="the __global__ function of every kernel")
+            )
+        end = None
+        for file, line in classes.struct(leaf)[:1] if leaf else ():
+            end = self.citations.ref(file, line, leaf)
+            hops.append(checked_hop(Layer.KERNEL, kernel or leaf, end, note="CK-tile's kernel class"))
+        missing = self.index.tree.ck_root is None
+        if end is None and not missing:
+            return None
+        return Where(
+            name=name,
+            kind=WhereKind.CK_TILE_KERNEL,
+            status=WhereStatus.RESOLVED if end is not None else WhereStatus.UNRESOLVED,
+            reason=None if end is not None else UnresolvedReason.CK_MISSING,
+            source=end,
+            hops=tuple(hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(dict.fromkeys(chain.python for chain in chains)),
+            notes=(_NO_CK,) if missing else (),
+        )
+
+    # -- instances ----------------------------------------------------------------------------------------------
+
+    def instance(self, name: str, match: InstanceMatch, instance: Instance, chains: list[OpChain]) -> Where:
+        """An instance of one of aiter's generators."""
+        hops: list[Hop] = []
+        if len(chains) == 1:
+            hops += [hop for hop in chains[0].hops if hop.layer not in (Layer.KERNEL, Layer.INSTANCE)]
+        for file, line in match.rows[:1]:
+            source = self.citations.ref(file, line, name)
+            hops.append(
+                checked_hop(Layer.TUNED_CONFIG, f"{file}:{line}", source, note=f"{match.rows_in_total} rows name it")
+            )
+        source = self.citations.ref(match.file, match.line)
+        note = f"entry {match.id} of {instance.table}"
+        hops.append(checked_hop(Layer.INSTANCE, name, source, note=note))
+        places = self._places(match.file, instance.values.get("pipeline_version"))
+        for place, layer, what in (
+            (places.device_op, Layer.CPP, "CK's device operation"),
+            (places.kernel, Layer.KERNEL, "the kernel that it launches"),
+            (places.gridwise, Layer.KERNEL, "the grid-wise kernel"),
+        ):
+            if place is not None:
+                cited = self.citations.ref(place.file, place.line)
+                hops.append(checked_hop(layer, place.name, cited, note=what))
+        notes = []
+        if places.kernel is None and places.missing is not None:
+            reason = UnresolvedReason.CK_MISSING if self.index.tree.ck_root is None else UnresolvedReason.NOT_STATED
+            hops.append(
+                Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, note=places.missing)
+            )
+            notes.append(places.missing)
+        return Where(
+            name=name,
+            kind=WhereKind.INSTANCE,
+            status=WhereStatus.RESOLVED if source is not None else WhereStatus.UNRESOLVED,
+            reason=None if source is not None else UnresolvedReason.CHANGED,
+            source=source,
+            hops=tuple(hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(chain.python for chain in chains),
+            instances=(match,),
+            core_flow=ck_core_flow(self.index.tree, places),
+            notes=tuple(notes),
+        )
+
+    def tuned_name(self, name: str, chains_in: Callable[[list[str]], list[OpChain]]) -> Where | None:
+        """A kernel name that only tuned CSVs hold: its rows, and the table of its family by the family's grammar."""
+        if name in self.chains.ends.assembly.by_symbol:
+            return None
+        rows = rows_naming(self.index.tree, name)
+        if not rows:
+            return None
+        modules = [m for m in self.index.recipes if name.startswith("moe_ck2stages") and "moe_ck2stages" in m]
+        modules += [m for m in self.index.recipes if name.startswith("moe_cktile2stages") and "moe_cktile2stages" in m]
+        chains = chains_in(modules)
+        hops: list[Hop] = []
+        for file, line in rows[:1]:
+            source = self.citations.ref(file, line, name)
+            hops.append(checked_hop(Layer.TUNED_CONFIG, f"{file}:{line}", source, note=f"{len(rows)} rows name it"))
+        for chain in chains[:1]:
+            hops += [hop for hop in chain.hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
+        return Where(
+            name=name,
+            kind=WhereKind.INSTANCE,
+            status=WhereStatus.INFERRED,
+            source=hops[0].source,
+            hops=tuple(hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(chain.python for chain in chains),
+            notes=("tuned CSVs name it; its generator makes the name from types that are known only when it is built",),
+        )
+
+    # -- flows --------------------------------------------------------------------------------------------------
+
+    def flow_of(self, chain: OpChain) -> tuple[FlowStep, ...]:
+        """The core flow of the first kernel that an op surely launches."""
+        for end in chain.launches:
+            if end.evidence is not Evidence.RESOLVED:
+                continue
+            for kernel in end.kernels:
+                source = kernel.source
+                if end.kind == "hip" and source is not None and source.line is not None:
+                    return self.flows.hip(source.file, source.line)
+            if end.kind == "ck":
+                recipe = self.index.recipes.get(chain.module or "")
+                script = next((g.script for g in recipe.generators if recipe), None) if recipe is not None else None
+                if script is not None and script.endswith("gen_instances.py"):
+                    version = self._usual_version(chain.module or "")
+                    return ck_core_flow(self.index.tree, aiter_ck.ck_places(self.index.tree, script, version))
+        return ()
+
+    def _usual_version(self, module: str) -> int | None:
+        """The pipeline version of a module's default instances: what runs where no tuned row says otherwise."""
+        family = CK_FAMILIES.get(module)
+        try:
+            table = instance_table(self.index.tree, family.instances, "gfx942") if family is not None else None
+        except SourceTreeError:
+            return None
+        versions = [i.values.get("pipeline_version") for i in table.defaults.values()] if table is not None else []
+        return next((v for v in versions if isinstance(v, int)), None)
+
+
+def _template_name(item: str) -> str | None:
+    found = re.match(r"([A-Za-z_][\w:]*)<", item) or re.match(r"([A-Za-z_][\w:]*)\Z", item)
+    return found.group(1) if found else None
