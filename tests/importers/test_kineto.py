@@ -14,6 +14,11 @@ from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, k
 from tracer.importers.joins import join
 
 
+def test_a_kernel_whose_name_is_null_has_no_name_rather_than_one_of_four_letters() -> None:
+    timeline = read(trace([{**kernel("k", 40, 7.5, 9), "name": None}]))
+    assert kernels(timeline) == [("", 40.0, 7.5)]
+
+
 def test_one_of_each_event_is_read() -> None:
     timeline = read(
         trace(

@@ -147,6 +147,20 @@ def test_a_graph_kernel_has_frames_and_grid_from_the_capture_and_says_it_is_infe
     assert "--capture-trace" in (alone.launches[0].reason or "")
 
 
+def test_an_id_of_more_than_64_bits_links_and_is_not_stated_as_another_number(tmp_path: Path) -> None:
+    wide = 1 << 70
+    events = [
+        op("aten::mm", 5, 30, wide),
+        call("hipLaunchKernel", 10, 1, wide, external=wide),
+        kernel("a", 50, 1, wide),
+    ]
+    (launch,) = (record := one(open_trace(write(tmp_path, trace(events))), kernels=["a"])).launches
+    assert launch.runtime is not None
+    assert (launch.cpu_op, launch.runtime.name, record.cpu_ops[0].name) == (0, "hipLaunchKernel", "aten::mm")
+    stated = (launch.correlation, launch.runtime.correlation, launch.runtime.external_id, record.cpu_ops[0].external_id)
+    assert stated == (None, None, None, None)
+
+
 def test_an_incomplete_capture_is_counted(tmp_path: Path) -> None:
     replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
     capture = write(tmp_path, trace(captured(["a"])), "capture.json")

@@ -197,7 +197,7 @@ def loosen(value: dict[str, Any], losses: Losses) -> Event | None:
         losses.add("events without a readable time (put at 0)")
     return Event(
         cat=category,
-        name=str(value.get("name", "")),
+        name="" if value.get("name") is None else str(value["name"]),
         pid=_process(value.get("pid")),
         tid=_process(value.get("tid")),
         ts=ts or 0.0,

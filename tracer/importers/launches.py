@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.importers.joins import Found, Joined
 from tracer.importers.nesting import NONE
-from tracer.importers.timeline import MISSING, LaunchShape, Timeline
+from tracer.importers.timeline import LaunchShape, Timeline, stated_id
 from tracer.model.capture import Launch, Resources, RuntimeCall
 from tracer.model.evidence import Evidence, GridUnit
 
@@ -81,8 +81,8 @@ def runtime_call(joined: Joined, call: int, frame: int | None, origin_us: float)
         start_ns=round((calls.start_us[call] - origin_us) * 1000),
         duration_us=calls.duration_us[call],
         thread=thread if isinstance(thread, int) else 0,
-        correlation=None if correlation == MISSING else correlation,
-        external_id=None if external == MISSING else external,
+        correlation=stated_id(correlation),
+        external_id=stated_id(external),
         frame=frame,
     )
 
@@ -166,7 +166,7 @@ def launch(
         duration_us=kernels.duration_us[row],
         device=kernels.device[row],
         stream=kernels.stream[row],
-        correlation=None if correlation == MISSING else correlation,
+        correlation=stated_id(correlation),
         runtime=None if call == NONE else runtime_call(joined, call, call_frame, origin_us),
         cpu_op=cpu_op,
         frame=frame,

@@ -15,7 +15,7 @@ from tracer.importers.nesting import NONE, Nest
 from tracer.importers.places import read_frame_name
 from tracer.importers.replay import Capture
 from tracer.importers.targets import device_of
-from tracer.importers.timeline import MISSING, Timeline
+from tracer.importers.timeline import Timeline, stated_id
 from tracer.model.capture import (
     Argument,
     Call,
@@ -93,7 +93,7 @@ def _ops(joined: Joined, ids: _Ids, frame_ids: _Ids, inputs: OpInputs, origin_us
                 parent=ids(nest.parent[index]),
                 name=timeline.names.values_[nest.name[index]],
                 inputs=inputs.get(external, ()),
-                external_id=None if external == MISSING else external,
+                external_id=stated_id(external),
                 thread=_thread(timeline, nest.thread[index]),
                 start_ns=round((nest.start[index] - origin_us) * 1000),
                 duration_us=nest.end[index] - nest.start[index],

@@ -26,6 +26,11 @@ _STARTS_WORK = re.compile(r"Launch|Memcpy|Memset|GraphExec|Copy|Fill", re.IGNORE
 _LAUNCHES_KERNEL = re.compile(r"Launch(?!HostFunc)")
 
 
+def stated_id(value: int) -> int | None:
+    """An id of a column as the trace states it; None where it states none, or one of more than 64 bits."""
+    return value if value > -(1 << 61) else None
+
+
 class Interner(dict[H, int], Generic[H]):
     """Distinct values, numbered in order of first sight: `interner[value]` is the number of `value`."""
 
