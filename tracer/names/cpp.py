@@ -31,6 +31,7 @@ _PLAIN_LIST = re.compile(rf"[<({{\[]{_nested(12)}[>)}}\]]")
 _PLAIN_ITEM = re.compile(rf"((?:[^<>(){{}}\[\],]++|[<({{\[]{_nested(12)}[>)}}\]])++)(?:, )?")
 _GREATER = re.compile("[^>] > ")
 _COMPARED = re.compile(r"\) ?[<>] ?\(")
+_BRACKET = re.compile(r"[<>(){}\[\]]")
 _CLOSES = {">": "<", ")": "(", "}": "{", "]": "["}
 _ANONYMOUS = "(anonymous namespace)"
 _INTEGER = re.compile(r"\(?(?:\([^()]*\))?(-?[0-9]{1,30})(?:u|l|ul|ll|ull|s|us)?\)?$", re.IGNORECASE)
@@ -127,8 +128,9 @@ class Template(msgspec.Struct, frozen=True):
 
 def leaf(name: str) -> str:
     """The last component of a qualified name; colons inside brackets do not count."""
-    if "<" not in name and "(" not in name:
-        return name.rpartition("::")[2]
+    last = name.rpartition("::")[2]
+    if _BRACKET.search(last) is None or ("<" not in name and "(" not in name):
+        return last
     depth = 0
     for i in range(len(name) - 1, 0, -1):
         c = name[i]

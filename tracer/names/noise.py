@@ -25,6 +25,14 @@ class Cleaned(msgspec.Struct, frozen=True):
     cut: bool = False
 
 
+def may_stand_around(text: str) -> bool:
+    """Whether there may be noise around a name: False for most names, at the cost of a look at both ends."""
+    if not text[:1].isalpha() and text[:1] != "_":
+        return True
+    last = text[-1]
+    return not (last == ">" or (last == ")" and not text.endswith(".kd)")) or (last.isalnum() and last != "d"))
+
+
 def clean(text: str) -> Cleaned:
     """Takes white space, quotes, commas, `.kd`, ` [clone .kd]`, `(.kd)` and a final `...` off a name."""
     if text.isidentifier():

@@ -21,6 +21,8 @@ from tracer.names.common_view import common_view
 from tracer.names.cut import without_the_cut
 
 _HEAD = 4
+#: demangled templates begin with their return type, so what tells them apart comes later
+_VOID, _VOID_HEAD = "void", 9
 #: what mangled names begin with, as `itanium.is_mangled` says
 _MANGLED = ("_Z", "__Z")
 #: one line a grammar: its module (and name), its class, and the first four characters that its names can have (none:
@@ -104,6 +106,20 @@ def _pointed_to(head: str) -> tuple[Grammar, ...]:
 
 
 @cache
+def _behind_void() -> tuple[Mapping[str, tuple[Grammar, ...]], tuple[Grammar, ...]]:
+    """Of the grammars of demangled function templates, `void at::...`: by the next characters, and those of any."""
+    grammars = _pointed_to(_VOID)
+    prefixes = {grammar: [p for p in grammar.prefixes if p.startswith(_VOID)] for grammar in grammars}
+    of_any = tuple(grammar for grammar in grammars if any(len(p) < _VOID_HEAD for p in prefixes[grammar]))
+    heads = {p[:_VOID_HEAD] for of_one in prefixes.values() for p in of_one if len(p) >= _VOID_HEAD}
+    by_head = {
+        head: tuple(grammar for grammar in grammars if any(p.startswith(head) for p in prefixes[grammar]))
+        for head in heads
+    }
+    return {head: (*some, *(g for g in of_any if g not in some)) for head, some in by_head.items()}, of_any
+
+
+@cache
 def _everywhere() -> tuple[Grammar, ...]:
     """The grammars that are asked for every name which no other claims."""
     return tuple(_load(module, cls) for module, cls, heads in LINES if not heads)
@@ -120,9 +136,11 @@ def grammar_of(name: str) -> Grammar | None:
 def _read(name: str, context: Context) -> DecodedName:
     """The answer of the first grammar that claims `name`."""
     head = name[:_HEAD]
-    grammars = _by_head.get(head)
-    if grammars is None:
-        grammars = _pointed_to(head)
+    if head == _VOID:
+        by_head, of_any = _behind_void()
+        grammars = by_head.get(name[:_VOID_HEAD], of_any)
+    else:
+        grammars = _by_head.get(head) or _pointed_to(head)
     try:
         for grammar in grammars:
             answer = grammar.read(name, context)
@@ -177,7 +195,7 @@ def _decode(text: str, context: Context) -> DecodedName:
     if text.isidentifier():
         if not text.startswith(_MANGLED):
             return _read(text, context)
-    else:
+    elif noise.may_stand_around(text):
         cleaned = noise.clean(text)
         name, notes, cut = cleaned.name, cleaned.notes, cleaned.cut
     spelled = name
