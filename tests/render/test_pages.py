@@ -131,6 +131,22 @@ def test_the_same_call_has_the_same_name_and_any_other_another() -> None:
     assert len(names) == len(others)
 
 
+@pytest.mark.parametrize(
+    ("op", "folder"),
+    [
+        ("void attention<0, (vllm::Type)0, ck_tile::ComposedAttention<0u> >(int const*)", "attention"),
+        ("at::native::copy<4, std::array<char*, 2ul> >(int)", "copy"),
+        ("void (anonymous namespace)::store_kvcache<2048l>(Params)", "store_kvcache"),
+        ("nn.Module: RMSNorm", "RMSNorm"),
+        ("torch.nn.functional:linear", "linear"),
+        ("ns::<script>", "op"),
+    ],
+)
+def test_a_kernels_folder_is_its_function_not_a_part_of_its_arguments(op: str, folder: str) -> None:
+    record = handmade.imported()
+    assert page_folder(msgspec.structs.replace(record, call=msgspec.structs.replace(record.call, op=op))) == folder
+
+
 def test_names_on_disk_are_plain_whatever_the_op_is_called() -> None:
     record = handmade.blockscale()
     for op in ("../../etc/passwd", "a/b", "pkg.mod:fn", "aten::mm", "中文", "x" * 300, ".hidden"):

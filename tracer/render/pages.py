@@ -28,6 +28,7 @@ from tracer.render.plot import roofline_svg
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 96
+_TEMPLATE_OR_CALL = re.compile(r"[<(]")
 
 
 def _safe(text: str) -> str:
@@ -40,8 +41,9 @@ def _digest(value: object) -> str:
 
 
 def page_folder(record: CaptureRecord) -> str:
-    """The folder of a record's page: the op, made safe as a file name."""
-    return _safe(record.call.op.split(".")[-1].split(":")[-1])[:64] or "op"
+    """The folder of a record's page: the op, made safe as a file name; of a C++ kernel, the function's own name."""
+    function = _TEMPLATE_OR_CALL.split(record.call.op.replace("(anonymous namespace)::", ""), maxsplit=1)[0]
+    return _safe(function.removeprefix("void ").split(".")[-1].split(":")[-1])[:64] or "op"
 
 
 def page_name(record: CaptureRecord) -> str:
