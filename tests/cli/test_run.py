@@ -12,8 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from tests import handmade
 from tests.cli.conftest import Answer
 from tracer.cli.answers import run_answer, run_text
 from tracer.cli.run import _command_line
@@ -116,6 +118,16 @@ def test_the_json_answer_of_any_record_has_the_documented_keys(path: Path) -> No
     for hop in answer["hops"]:
         assert set(hop) == {"layer", "name", "file", "line", "evidence", "reason"}
     json.dumps(answer)
+
+
+def test_what_the_page_warns_of_stands_in_the_answer_too() -> None:
+    record = handmade.blockscale()
+    call = msgspec.structs.replace(record.call, shape={"M": 100_000_000, "N": 1536, "K": 7168})
+    report = build_report(msgspec.structs.replace(record, call=call, warnings=("said by the record",)))
+    said, large = run_answer(report, page=None, record=None)["warnings"]
+    assert said == "said by the record"
+    assert large.startswith("The operands take at least 975 GiB, more than the 192 GiB of MI300X")
+    assert run_answer(build_report(record), page=None, record=None)["warnings"] == []
 
 
 def test_the_text_answer_names_kernel_roof_and_page() -> None:

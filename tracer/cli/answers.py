@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracer.model.report import KernelReport, Report
+from tracer.model.report import KernelReport, NoteLevel, Report
 from tracer.model.source import Hop, TunedLookup
 
 
@@ -48,6 +48,17 @@ def _launch(kernel: KernelReport) -> dict[str, Any]:
     }
 
 
+def _noted(report: Report) -> list[str]:
+    """The report's own warnings as sentences; what the record warns of, or raised, is said elsewhere in the answer."""
+    from tracer.render.languages import sentence
+
+    said = {"note.warning", "note.exception"}
+    if any("SPLITK_BLOCK_SIZE" in text for text in report.record.warnings):
+        said.add("note.k_not_covered")
+    notes = [note for note in report.notes if note.level is not NoteLevel.INFO and note.text_key not in said]
+    return [sentence(note) for note in notes]
+
+
 def run_answer(report: Report, *, page: str | None, record: str | None) -> dict[str, Any]:
     """One object a call.
 
@@ -85,7 +96,7 @@ def run_answer(report: Report, *, page: str | None, record: str | None) -> dict[
             "us": roofline.floor_us,
         },
         "exception": None if captured.exception is None else f"{captured.exception.type}: {captured.exception.message}",
-        "warnings": list(captured.warnings),
+        "warnings": [*captured.warnings, *_noted(report)],
     }
 
 

@@ -94,6 +94,11 @@ def _escaped(value: Any) -> Markup:
     return markdown(f"{value:g}" if isinstance(value, float) else str(value))
 
 
+def sentence(note: Note, vendor: str = "AMD") -> str:
+    """A note in English, as plain text."""
+    return load_texts(FALLBACK)[note.text_key].format(**VENDOR_WORDS[vendor], **note.values)
+
+
 class Words:
     """The words of one language, with one vendor's terms."""
 
