@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from tracer.model.kernel import FieldValue, Span, Unparsed
+from tracer.names.converters import NUMBERS, Convert, Fresh
 
 GEMM, CONV, BLAS3, LIBRARY = "cutlass_2x_gemm", "cutlass_conv", "cutlass_2x_blas3", "cutlass_in_cublas"
 TYPE = (
@@ -72,7 +74,8 @@ _FORMS = (
 _FAMILIES = (GEMM, CONV, BLAS3)
 _NUMBERS = {
     "m": "m_per_block", "n": "n_per_block", "cm": "cluster_m", "cn": "cluster_n", "ck": "cluster_k",
-    "align": "alignment",
+    "align": "alignment", "k": "k_per_block", "k3": "k_per_block", "kd": "k_per_block", "stages": "num_stages",
+    "stages3": "num_stages", "stagesd": "num_stages",
 }  # fmt: skip
 _TEXTS = {
     "math": "math_operation", "mid": "dtype_mma", "la": "layout_a", "lb": "layout_b", "tensor": "tensor_layout",
@@ -82,6 +85,16 @@ _TEXTS = {
 _LISTS = {
     "output": "output_tile", "filter": "filter", "stride": "stride", "dilation": "dilation", "sliced": "sliced_k",
 }  # fmt: skip
+
+
+@cache
+def _plan(family: str) -> tuple[tuple[int, str, Convert], ...]:
+    """The groups of a family's form whose text alone is a field: number of the group, key and converter."""
+    lists = Fresh(lambda printed: [int(n) for n in printed.split("x")])
+    convert_of: dict[str, Convert] = {**dict.fromkeys(_NUMBERS, NUMBERS.__getitem__), **dict.fromkeys(_LISTS, lists)}
+    keys = {**_NUMBERS, **_LISTS, **_TEXTS}
+    index = _FORMS[_FAMILIES.index(family)].groupindex
+    return tuple((index[group], key, convert_of.get(group, str)) for group, key in keys.items() if group in index)
 
 
 class Reading:
@@ -126,20 +139,12 @@ class Reading:
         if m["inst"]:
             self._instruction(m)
         self._types(m, family, acc)
-        groups = m.groupdict()
-        for group, key in _NUMBERS.items():
-            if groups.get(group):
-                self._put(key, int(m[group]), m.span(group))
-        for keys, key in ((("k", "k3", "kd"), "k_per_block"), (("stages", "stages3", "stagesd"), "num_stages")):
-            for group in keys:
-                if m[group]:
-                    self._put(key, int(m[group]), m.span(group))
-        for group, key in _LISTS.items():
-            if groups.get(group):
-                self._put(key, [int(n) for n in m[group].split("x")], m.span(group))
-        for group, key in _TEXTS.items():
-            if groups.get(group):
-                self._put(key, m[group], m.span(group))
+        groups, regs = m.groups(), m.regs
+        for group, key, convert in _plan(family):
+            printed = groups[group - 1]
+            if printed:
+                self.fields[key] = convert(printed)
+                self.spans[key] = regs[group]
         self._operation(m, family)
 
     def _instruction(self, m: re.Match[str]) -> None:
@@ -155,20 +160,22 @@ class Reading:
             start = end
 
     def _types(self, m: re.Match[str], family: str, acc: str) -> None:
-        def put(key: str, group: str, implied: str) -> None:
-            printed = m[group] if group in m.re.groupindex else None
-            where = m.span(group) if printed else (m.end("acc"), m.end("acc"))
-            self._put(key, printed or implied, where)
+        nowhere = (m.end("acc"), m.end("acc"))
 
-        put("dtype_c", "c", acc)
-        put("dtype_a", "a", acc)
+        def put(key: str, group: str) -> None:
+            printed = m[group]
+            self.fields[key] = printed or acc
+            self.spans[key] = m.span(group) if printed else nowhere
+
+        put("dtype_c", "c")
+        put("dtype_a", "a")
         if family == CONV and m["a"] in ("e4m3", "e5m2"):
             # two operations share this name: B is the other 8-bit type in one of them (CUTLASS 4.2)
             self.notes = ("the name does not say whether B is e4m3 or e5m2",)
         elif family == GEMM and m["b"]:
-            put("dtype_b", "b", acc)
+            put("dtype_b", "b")
         else:
-            put("dtype_b", "a", acc)
+            put("dtype_b", "a")
 
     def _operation(self, m: re.Match[str], family: str) -> None:
         kind = m["kind"]

@@ -169,7 +169,7 @@ class FlashAttention(Grammar):
     }  # fmt: skip
 
     def accepts(self, name: str) -> bool:
-        return any(p.match(name) is not None for p in (_NAMESPACE, _DEVICE, _FMHA))
+        return bool(_NAMESPACE.match(name) or _DEVICE.match(name) or _FMHA.match(name))
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         fmha = _FMHA.match(name)
