@@ -15,7 +15,7 @@ from functools import cache
 from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, GemmView
-from tracer.names import aiter_lists, ck_lists, ck_values, cpp_lists, cpp_types
+from tracer.names import aiter_lists, ck_lists, ck_values, cpp, cpp_lists, cpp_types
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_values import Convert
 from tracer.names.formal import exact_quotient
@@ -108,7 +108,7 @@ class AiterCppTemplate(Grammar):
         return name.startswith(_HEADS) and ("<" in name or "(" in name)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        return cpp_lists.read(name, lists(), converter).answer(self.name, self.families[0])
+        return cpp_lists.read(cpp.read_function(name), lists(), converter).answer(self.name, self.families[0])
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         f = decoded.fields

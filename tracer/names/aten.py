@@ -143,7 +143,7 @@ class Aten(Grammar):
         return name.startswith(self.prefixes)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        reading = cpp_lists.read(name, lists(), converter, complete=False)
+        reading = cpp_lists.read(cpp.read_function(name), lists(), converter, complete=False)
         fields, spans = reading.fields, reading.spans
         span = _functor(reading)
         found = aten_functor.operation(name, span) if span is not None and "operation" not in fields else None

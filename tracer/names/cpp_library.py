@@ -111,6 +111,17 @@ def _lists() -> Mapping[str, tuple[ck_lists.Variant, ...]]:
     return ck_lists.parse(cpp_library_lists.KERNELS)
 
 
+def _function(name: str) -> cpp.Function | None:
+    """The head of a C++ function's text; None when `name` is none."""
+    if ("<" not in name and "(" not in name) or _HEAD.match(name) is None:
+        return None
+    function = cpp.read_function(name)
+    if function.arguments is None and function.parameters is None:
+        return None
+    spaced = function.name.replace(_SPACED, "")
+    return None if " " in spaced or _IDENTIFIER.match(function.leaf) is None else function
+
+
 class CppLibrary(Grammar):
     """C++ kernels of other libraries."""
 
@@ -126,20 +137,20 @@ class CppLibrary(Grammar):
     }
 
     def accepts(self, name: str) -> bool:
-        bracket = min((at for at in (name.find("<"), name.find("(")) if at >= 0), default=-1)
-        if bracket < 0 or _HEAD.match(name) is None:
-            return False
-        function = cpp.read_function(name)
-        complete = function.arguments is not None or function.parameters is not None
-        return (
-            complete and _IDENTIFIER.match(function.leaf) is not None and " " not in function.name.replace(_SPACED, "")
-        )
+        return _function(name) is not None
+
+    def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
+        function = _function(name)
+        return None if function is None else self._decode(function)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        function = cpp.read_function(name)
+        return self._decode(cpp.read_function(name))
+
+    def _decode(self, function: cpp.Function) -> DecodedName:
+        name = function.text
         namespace = function.name[: -len(function.leaf)].removesuffix("::")
         lists = _lists() if _KNOWN.match(namespace) is not None else {}
-        reading = cpp_lists.read(name, lists, _converter, complete=False)
+        reading = cpp_lists.read(function, lists, _converter, complete=False)
         fields, spans = reading.fields, reading.spans
         if namespace:
             fields["namespace"] = namespace

@@ -65,7 +65,7 @@ class Reading(msgspec.Struct):
 
 
 def read(
-    name: str,
+    function: cpp.Function,
     lists: Lists,
     choose: Callable[[str], Convert],
     complete: bool = True,
@@ -74,13 +74,13 @@ def read(
     """Reads a kernel's name by the lists of its function and of the structs among its arguments.
 
     Args:
-        name: the demangled name.
+        function: the head of the demangled name.
         lists: function or struct -> its parameter lists.
         choose: gives the converter of a key.
         complete: whether arguments of a function without a list are to be shown as not understood.
         through: structs whose own arguments are looked through for structs with lists.
     """
-    function = cpp.read_function(name)
+    name = function.text
     leaf = function.leaf
     start = function.start + len(function.name) - len(leaf)
     args = function.arguments

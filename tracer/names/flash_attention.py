@@ -175,7 +175,7 @@ class FlashAttention(Grammar):
         fmha = _FMHA.match(name)
         if fmha is not None:
             return self._efficient(name, fmha)
-        reading = cpp_lists.read(name, _lists(), _converter, complete=False, through=_THROUGH)
+        reading = cpp_lists.read(cpp.read_function(name), _lists(), _converter, False, _THROUGH)
         fields, spans = reading.fields, reading.spans
         device = _DEVICE.match(name)
         if device is not None and device.end() < len(name):
