@@ -24,9 +24,8 @@ _TABLES: tuple[Mapping[str, tuple[Pattern, ...]], ...] = (
     aiter_asm_attention.PATTERNS,
 )
 _BY_HEAD: dict[str, tuple[Pattern, ...]] = {head: patterns for table in _TABLES for head, patterns in table.items()}
-_HEAD = re.compile(
-    r"(?:aiter::)?(" + "|".join(sorted(map(re.escape, _BY_HEAD), key=len, reverse=True)) + r")\w*"
-).fullmatch
+_HEAD = re.compile(r"(?:aiter::)?(" + "|".join(sorted(map(re.escape, _BY_HEAD), key=len, reverse=True)) + ")").match
+_REST = re.compile(r"\w*").fullmatch
 _AS_NAMED = "_as_named"
 _CONTRADICTED = {**aiter_asm_moe.CONTRADICTED, **aiter_asm_attention.CONTRADICTED}
 _FAMILIES = tuple(dict.fromkeys(p.family for table in _TABLES for patterns in table.values() for p in patterns))
@@ -51,11 +50,19 @@ class AiterAsm(Grammar):
     }
 
     def accepts(self, name: str) -> bool:
-        return _HEAD(name) is not None
+        head = _HEAD(name)
+        return head is not None and _REST(name, head.end()) is not None
 
     def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
         head = _HEAD(name)
-        return None if head is None else self._by(_BY_HEAD[head.group(1)], name)
+        if head is None:
+            return None
+        patterns = _BY_HEAD[head[1]]
+        for pattern in patterns:
+            answer = pattern.match(name, "aiter_asm")
+            if answer is not None:
+                return _without_contradicted(answer)
+        return self._repair(patterns, name) if _REST(name, head.end()) is not None else None
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
         answer = self.read(name, context)
@@ -63,11 +70,7 @@ class AiterAsm(Grammar):
             raise ValueError(f"{self.name} was asked to decode {name[:80]!r}, which it does not accept")
         return answer
 
-    def _by(self, patterns: tuple[Pattern, ...], name: str) -> DecodedName:
-        for pattern in patterns:
-            answer = pattern.match(name, self.name)
-            if answer is not None:
-                return _without_contradicted(answer)
+    def _repair(self, patterns: tuple[Pattern, ...], name: str) -> DecodedName:
         tries = [pattern.repair(name, self.name) for pattern in patterns]
         return _without_contradicted(max(tries, key=lambda answer: answer.unparsed[0].start if answer.unparsed else 0))
 

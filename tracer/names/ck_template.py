@@ -167,7 +167,7 @@ class _Reader:
         reading = ck_lists.read(lists, items, args.cut)
         for index, item in enumerate(args.items):
             if item.startswith("ck::Gridwise"):
-                struct = cpp.template(self.name, args.span(index))
+                struct = cpp.template(self.name, args.span(index), args.plain)
                 if struct.arguments is None and index >= len(items):
                     break  # the name is cut off inside the struct's own name
                 self._struct(struct.leaf, struct.start + len(struct.name) - len(struct.leaf), struct.arguments)

@@ -48,12 +48,14 @@ class Arguments(msgspec.Struct, frozen=True):
         starts: the offset of each item.
         end: offset just after the closing bracket, or the end of the text when it is cut off.
         cut: whether the text ends before the list is closed; then the last item may be incomplete.
+        plain: whether every bracket in it, and so in the lists inside it, is surely a bracket.
     """
 
     items: tuple[str, ...]
     starts: tuple[int, ...]
     end: int
     cut: bool = False
+    plain: bool = False
 
     def span(self, index: int) -> Span:
         """The offsets of an item."""
@@ -143,8 +145,8 @@ def leaf(name: str) -> str:
     return name
 
 
-def arguments(text: str, start: int) -> Arguments:
-    """Reads the list whose opening bracket is `text[start]`.
+def arguments(text: str, start: int, plain: bool = False) -> Arguments:
+    """Reads the list whose opening bracket is `text[start]`; `plain` when it stands in a list that is.
 
     A `>` closes only what a `<` opened: inside parentheses it is a comparison. A `<` opens unless it follows white
     space or a closing parenthesis, as comparisons do.
@@ -155,11 +157,11 @@ def arguments(text: str, start: int) -> Arguments:
         inner = text[start + 1 : end - 1].rstrip(" ")
         if not inner:
             return Arguments((), (), end)
-        if not _is_odd(inner):
+        if plain or not _is_odd(inner):
             items = _PLAIN_ITEM.findall(inner)
             starts = list(accumulate([len(item) + 2 for item in items], initial=start + 1))
             if starts.pop() - start - 3 == len(inner):
-                return Arguments(tuple(items), tuple(starts), end)
+                return Arguments(tuple(items), tuple(starts), end, plain=True)
     return _walk(text, start)
 
 
@@ -222,14 +224,17 @@ def _walk(text: str, start: int) -> Arguments:
     return Arguments(tuple(items), tuple(starts), end, cut)
 
 
-def template(text: str, span: Span) -> Template:
-    """Reads the item at `span` as `name<arguments>`; what follows the closing bracket (`*`, `const&`) is left out."""
+def template(text: str, span: Span, plain: bool = False) -> Template:
+    """Reads the item at `span` as `name<arguments>`; what follows the closing bracket (`*`, `const&`) is left out.
+
+    `plain` says that the item stands in a list that is.
+    """
     start, end = span
     opening = text.find("<", start, end)
     if opening < 0:
         return Template(text[start:end], start)
     if text.startswith(_ANONYMOUS, start) or text.find("(", start, opening) < 0:
-        args = arguments(text, opening)
+        args = arguments(text, opening, plain)
         if args.end < end and text.startswith("::", args.end):
             return _last_template(text, start, end)
         return Template(text[start:opening], start, args)

@@ -114,7 +114,7 @@ def _structs(
         opening = item.find("<")
         leaf = item[:opening].rpartition("::")[2] if opening > 0 else ""
         if leaf in lists or leaf in through:
-            struct = cpp.template(text, args.span(index))
+            struct = cpp.template(text, args.span(index), args.plain)
             if struct.arguments is not None and leaf in through and depth:
                 _structs(reading, struct.arguments, lists, choose, through, depth - 1)
             elif struct.arguments is not None and struct.leaf in lists:
