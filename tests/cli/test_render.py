@@ -45,6 +45,17 @@ def test_all_writes_every_page_again(ktrace: Ktrace, tmp_path: Path) -> None:
     assert done[0].page.read_text(encoding="utf-8") != "old"
 
 
+def test_all_renders_the_good_records_and_names_the_bad_one(ktrace: Ktrace, tmp_path: Path) -> None:
+    good = publish(handmade.blockscale(), tmp_path)
+    bad = tmp_path / "records" / "a.json"
+    bad.write_bytes(dump_record(handmade.triton())[:1000])
+    good.page.write_text("old")
+    answer = ktrace("render", "--all", str(tmp_path))
+    assert (answer.code, answer.out) == (1, f"{good.page}\n")
+    assert f"{bad} is truncated or no JSON" in answer.err
+    assert good.page.read_text(encoding="utf-8") != "old"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

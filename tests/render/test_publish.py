@@ -101,11 +101,32 @@ def test_a_record_under_another_name_is_stored_under_its_own(tmp_path: Path) -> 
     assert stored_records(tmp_path) == [done.record]
 
 
-def test_a_truncated_record_stops_rendering_and_is_named(tmp_path: Path) -> None:
-    done = publish(handmade.blockscale(), tmp_path)
-    done.record.write_bytes(done.record.read_bytes()[:1000])
-    with pytest.raises(RecordError, match=re.escape(done.record.name)):
-        list(render_all(tmp_path))
+def test_a_truncated_record_is_named_after_every_other_page_is_written(tmp_path: Path) -> None:
+    bad, good = publish(handmade.blockscale(), tmp_path), publish(handmade.triton(), tmp_path)
+    bad.record.write_bytes(bad.record.read_bytes()[:1000])
+    for page in (bad.page, good.page):
+        page.write_text("old")
+    written: list[Path] = []
+    with pytest.raises(RecordError, match=re.escape(bad.record.name)):
+        written.extend(render_all(tmp_path))
+    assert written == [good.page]
+    assert (good.page.read_text(encoding="utf-8") != "old", bad.page.read_text(encoding="utf-8")) == (True, "old")
+    assert len(load_entries(tmp_path / "entries")) == 2
+
+
+def test_every_record_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:
+    good = publish(handmade.blockscale(), tmp_path)
+    records = tmp_path / "records"
+    (records / "0.json").write_bytes(b"{")
+    (records / "zz.json").write_bytes(b'{"schema_version": 999}')
+    written: list[Path] = []
+    with pytest.raises(RecordError) as refused:
+        written.extend(render_all(tmp_path))
+    assert written == [good.page]
+    first, one, other = refused.value.message.splitlines()
+    assert first == f"2 of 3 records in {records} can't be read:"
+    assert one.startswith(f"  {records / '0.json'} is truncated or no JSON")
+    assert other.startswith(f"  {records / 'zz.json'} has schema version 999")
 
 
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ from tracer.store import load_record
 @click.option("--all", "all_of", type=click.Path(path_type=Path), metavar="DIR", help="Every stored record of a site.")
 @click.option("--lang", type=click.Choice([*LANGUAGES, "all"]), default="all", show_default=True, help="Languages.")
 def command(records: tuple[Path, ...], out: Path, all_of: Path | None, lang: str) -> None:
-    """Write pages again from stored records, after a better decoder or a changed template."""
+    """Write pages again from stored records, after a better decoder or a changed template.
+
+    With --all, records that can't be read are listed with their reasons and exit code 1; all others are rendered.
+    """
     languages = LANGUAGES if lang == "all" else (lang,)
     if bool(records) == (all_of is not None):
         raise UsageError("render wants records or --all", expected="RECORD... or --all DIR, not both")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from tracer.errors import RenderError
+from tracer.errors import RecordError, RenderError
 from tracer.model.capture import CaptureRecord
 from tracer.model.report import Report
 from tracer.pipeline import build_report
@@ -128,16 +128,26 @@ def stored_records(out: Path) -> list[Path]:
 def render_all(out: Path, languages: Sequence[str] = LANGUAGES) -> Iterator[Path]:
     """Writes every page of a site folder again from its stored records, and drops pages whose record is gone.
 
+    A record that can't be read keeps the page that it has, and keeps no other record from being rendered.
+
     Yields:
         The page of each record, once it is written; the index is written last.
 
     Raises:
-        RecordError: a stored record can't be read; names the file.
+        RecordError: stored records can't be read; raised after all others are written, and names each with its reason.
         RenderError: there are no records, or a file can't be written.
     """
     kept = set()
-    for path in stored_records(out):
-        published = publish(load_record(path), out, languages, refresh=False)
+    refused: list[RecordError] = []
+    paths = stored_records(out)
+    for path in paths:
+        try:
+            record = load_record(path)
+        except RecordError as error:
+            refused.append(error)
+            kept.add(path.stem)
+            continue
+        published = publish(record, out, languages, refresh=False)
         if published.record != path:
             path.unlink()  # stored again under the name that it has now
         kept.add(published.record.stem)
@@ -148,3 +158,16 @@ def render_all(out: Path, languages: Sequence[str] = LANGUAGES) -> Iterator[Path
             for language in LANGUAGES:
                 (out / "docs" / language / entry.folder / f"{entry.name}.md").unlink(missing_ok=True)
     refresh_index(out, languages)
+    if refused:
+        raise _unreadable(out, refused, len(paths))
+
+
+def _unreadable(out: Path, refused: Sequence[RecordError], count: int) -> RecordError:
+    """One error for all stored records that can't be read; a single one speaks for itself."""
+    if len(refused) == 1:
+        return refused[0]
+    each = "".join(f"\n  {error.message}" + (f" ({error.hint})" if error.hint else "") for error in refused)
+    return RecordError(
+        f"{len(refused)} of {count} records in {out / 'records'} can't be read:{each}",
+        hint="make them again, or remove the files; the pages of the other records are written",
+    )
