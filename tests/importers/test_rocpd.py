@@ -9,6 +9,7 @@ import pytest
 
 from tests.importers.handmade import kernels, lost
 from tracer.errors import TraceError
+from tracer.importers.formats import read_timeline
 from tracer.importers.joins import join
 from tracer.importers.launches import blocks_of, shape_of
 from tracer.importers.losses import Losses
@@ -149,3 +150,36 @@ def test_a_file_that_only_begins_like_a_database_is_refused(tmp_path: Path) -> N
     path.write_bytes(b"SQLite format 3\0" + bytes(3000))
     with pytest.raises(TraceError, match="can't be read"):
         read_sqlite(path, Losses())
+
+
+@pytest.mark.parametrize(
+    ("script", "gone", "why"),
+    [
+        ((COMMON + SCHEMA_3).format(u=""), "rocpd_info_kernel_symbol", "kernels could not be read"),
+        ((COMMON + SCHEMA_4).format(u=""), "rocpd_track", "no such table: rocpd_track"),
+        (RPD, "rocpd_string", "operations could not be read to their end: no such table: rocpd_string"),
+    ],
+)
+def test_a_database_of_whose_kernels_none_can_be_read_is_refused_with_the_reason(
+    tmp_path: Path, script: str, gone: str, why: str
+) -> None:
+    path = database(tmp_path, script + f"DROP TABLE {gone};")
+    with pytest.raises(TraceError, match=why) as refused:
+        read_timeline(path)
+    assert str(path) in refused.value.message
+
+
+def test_a_database_whose_pages_are_overwritten_is_refused(tmp_path: Path) -> None:
+    path = database(tmp_path, (COMMON + SCHEMA_3).format(u=""))
+    content = path.read_bytes()
+    page = int.from_bytes(content[16:18], "big")
+    path.write_bytes(content[:page] + b"\xff" * (len(content) - page))
+    with pytest.raises(TraceError, match="malformed"):
+        read_timeline(path)
+
+
+def test_a_database_without_dispatches_is_read_and_says_that_it_holds_no_kernels(tmp_path: Path) -> None:
+    path = database(tmp_path, (COMMON + SCHEMA_3).format(u="") + "DELETE FROM rocpd_kernel_dispatch;")
+    timeline = read_timeline(path)
+    assert not len(timeline.kernels)
+    assert "no kernels are in the trace" in lost(timeline)

@@ -59,7 +59,7 @@ def read_timeline(path: Path, losses: Losses | None = None, progress: Progress |
     if first.startswith(SQLITE_MAGIC):
         from tracer.importers.rocpd import read_sqlite  # SQLite is loaded only for a database
 
-        return read_sqlite(path, losses)
+        return _checked(read_sqlite(path, losses), path)
     head = first[:_HEAD_BYTES].removeprefix(_BOM)
     openings = iter((itertools.chain((first.removeprefix(_BOM),), blocks),))
 

@@ -26,6 +26,7 @@ _HEADER_BYTES = 100
 _LARGEST_REPAIR_BYTES = 1 << 30
 
 _DISPATCHES = "rocpd_kernel_dispatch"
+_DAMAGED = "damaged database"
 
 
 class _Database:
@@ -58,7 +59,7 @@ class _Database:
                 yield row
                 done += 1
         except sqlite3.DatabaseError as error:
-            losses.add(f"damaged database: {what} could not be read to their end", detail=f"{error}, after {done} rows")
+            losses.add(f"{_DAMAGED}: {what} could not be read to their end", detail=f"{error}, after {done} rows")
 
 
 def _shortened(path: Path, error: sqlite3.DatabaseError) -> sqlite3.Connection:
@@ -87,24 +88,45 @@ def read_sqlite(path: Path, losses: Losses) -> Timeline:
     """Reads a rocpd or RPD database.
 
     Raises:
-        TraceError: it is damaged beyond reading, or holds no tables of kernels.
+        TraceError: it is damaged beyond reading, holds no tables of kernels, or none of them could be read.
     """
     try:
         database = _Database(path, losses)
     except sqlite3.Error as error:
-        raise TraceError(f"the database {path} can't be read: {error}", expected="a rocpd or RPD database") from None
+        raise _unreadable(path, str(error)) from None
     try:
         suffixes = sorted(t.removeprefix(_DISPATCHES) for t in database.tables if t.startswith(_DISPATCHES))
         if suffixes:
-            return _read_rocpd(database, suffixes, losses)
+            return _readable(_read_rocpd(database, suffixes, losses), path)
         if "rocpd_op" in database.tables:
-            return _read_rpd(database, losses)
+            return _readable(_read_rpd(database, losses), path)
+    except sqlite3.DatabaseError as error:  # already what columns a table has could not be read
+        raise _unreadable(path, str(error)) from None
     finally:
         database.connection.close()
     raise TraceError(
         f"the database {path} holds no kernels: its tables are {', '.join(sorted(database.tables)) or 'none'}",
         expected=f"tables named {_DISPATCHES}... (rocprofv3) or rocpd_op (rocmProfileData)",
     )
+
+
+def _unreadable(path: Path, why: str) -> TraceError:
+    return TraceError(
+        f"the database {path} can't be read: {why}",
+        expected="a rocpd or RPD database",
+        hint="copy the file again after its profiler has ended, or export it to another format",
+    )
+
+
+def _readable(timeline: Timeline, path: Path) -> Timeline:
+    """The timeline, unless reading failed before the first kernel; a table without rows is no failure."""
+    timeline.recognised = True
+    if len(timeline.kernels):
+        return timeline
+    why = [f"{loss.what}: {loss.detail}" for loss in timeline.losses.entries() if loss.what.startswith(_DAMAGED)]
+    if why:
+        raise _unreadable(path, "; ".join(why))
+    return timeline
 
 
 def _read_rocpd(database: _Database, suffixes: list[str], losses: Losses) -> Timeline:
