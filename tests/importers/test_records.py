@@ -52,7 +52,7 @@ def imported(tmp_path: Path) -> ImportedTrace:
     for n in range(3):
         events += layer(n)
     events.sort(key=lambda e: e["cat"] != "python_function")
-    head = {"deviceProperties": [MI300X], "baseTimeNanoseconds": 1_700_000_000_000_000_000}
+    head: dict[str, Any] = {"deviceProperties": [MI300X], "baseTimeNanoseconds": 1_700_000_000_000_000_000}
     return open_trace(write(tmp_path, trace(events, **head)))
 
 
