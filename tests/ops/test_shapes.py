@@ -75,6 +75,13 @@ def test_a_csv_without_a_column_is_refused(tmp_path: Path, content: str) -> None
         read_shapes(OP, [f"@{path}"])
 
 
+def test_a_csv_without_rows_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "shapes.csv"
+    path.write_text("M,N,K\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"shapes\.csv has a header and no rows"):
+        read_shapes(OP, [f"@{path}", "1,1536,7168"])
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nothing\.csv"):
         read_shapes(OP, [f"@{tmp_path}/nothing.csv"])

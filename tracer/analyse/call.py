@@ -29,6 +29,10 @@ class KnownDevice(msgspec.Struct, frozen=True):
     evidence: Evidence
 
 
+#: the output type that aiter's tuners time
+_TUNED_OUTPUT = "bf16"
+
+
 def device_of(target: Target) -> KnownDevice | None:
     """The device of a target: the one it names, else the default of its architecture and CU count, `assumed`."""
     if target.device is not None:
@@ -63,11 +67,14 @@ def measured_time(record: CaptureRecord) -> Time | None:
     )
 
 
-def quoted_time(kernels: tuple[KernelReport, ...]) -> Time | None:
+def quoted_time(record: CaptureRecord, kernels: tuple[KernelReport, ...]) -> Time | None:
     """The tuner's own time, when the call is one kernel and a row for exactly this shape states one.
 
-    A padded hit's row was timed for another M, so it says nothing of this call's share of the roof.
+    A padded hit's row was timed for another M, so it says nothing of this call's share of the roof. Neither does any row
+    for another output type: the tuners of aiter's CK GEMMs time bf16 only (gemm_a8w8_blockscale_tune.py and its kin).
     """
+    if record.call.options.get("dtype", _TUNED_OUTPUT) != _TUNED_OUTPUT:
+        return None
     if len(kernels) != 1 or kernels[0].dispatch is None or kernels[0].dispatch.tuned is None:
         return None
     tuned = kernels[0].dispatch.tuned
@@ -85,7 +92,7 @@ def roofline_of(
         device_evidence=known.evidence,
         compute_units=record.target.compute_units,
         measured=measured_time(record),
-        quoted=quoted_time(kernels),
+        quoted=quoted_time(record, kernels),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tracer.model.report import KernelReport, NoteLevel, Report
+from tracer.model.roofline import Bound
 from tracer.model.source import Hop, TunedLookup
 
 
@@ -92,7 +93,7 @@ def run_answer(report: Report, *, page: str | None, record: str | None) -> dict[
             "device": roofline.device,
             "flops": roofline.work.flops,
             "bytes": roofline.work.bytes_moved,
-            "bound": roofline.bound,
+            "bound": None if roofline.bound is Bound.UNKNOWN else roofline.bound,
             "us": roofline.floor_us,
         },
         "exception": None if captured.exception is None else f"{captured.exception.type}: {captured.exception.message}",
@@ -119,7 +120,9 @@ def run_text(report: Report, *, page: str) -> str:
     roof = answer["roofline"]
     if roof:
         least = "unknown" if roof["us"] is None else f"{roof['us']:.3f} us"
-        lines.append(f"  roofline   {roof['bound']}-bound on {roof['device']}, at least {least}")
+        lines.append(
+            f"  roofline   {f'{roof['bound']}-bound' if roof['bound'] else 'bound unknown'} on {roof['device']}, at least {least}"
+        )
     lines += [f"  warning    {warning}" for warning in answer["warnings"]]
     lines.append(f"  page       {page}")
     return "\n".join(lines)

@@ -83,12 +83,15 @@ def read_shapes(op: Op, texts: Iterable[str]) -> list[dict[str, int]]:
                 f"the shapes file {path} lacks the column {', '.join(missing)}",
                 expected=f"a header with the columns {','.join(d.name for d in op.dims)}",
             )
+        before = len(shapes)
         for row in rows:
             values = ",".join(f"{d.name}={row[columns[d.name.lower()]] or ''}" for d in op.dims)
             try:
                 shapes.append(parse_shape(op, values))
             except UsageError as error:
                 raise UsageError(f"{path}:{rows.line_num}: {error.message}", expected=error.expected) from None
+        if len(shapes) == before:
+            raise UsageError(f"the shapes file {path} has a header and no rows", expected="a row for each shape")
     if not shapes:
         raise UsageError(f"{op.name}: no shape was given", expected=f"--shape {','.join(d.name for d in op.dims)}")
     return shapes
