@@ -70,7 +70,7 @@ def measured_time(record: CaptureRecord) -> Time | None:
 def quoted_time(record: CaptureRecord, kernels: tuple[KernelReport, ...]) -> Time | None:
     """The tuner's own time, when the call is one kernel and a row for exactly this shape states one.
 
-    A padded hit's row was timed for another M, so it says nothing of this call's share of the roof. Neither does any row
+    A padded hit's row was timed for another M, so it says nothing of this call's share of the roof. Neither does a row
     for another output type: the tuners of aiter's CK GEMMs time bf16 only (gemm_a8w8_blockscale_tune.py and its kin).
     """
     if record.call.options.get("dtype", _TUNED_OUTPUT) != _TUNED_OUTPUT:

@@ -120,9 +120,8 @@ def run_text(report: Report, *, page: str) -> str:
     roof = answer["roofline"]
     if roof:
         least = "unknown" if roof["us"] is None else f"{roof['us']:.3f} us"
-        lines.append(
-            f"  roofline   {f'{roof['bound']}-bound' if roof['bound'] else 'bound unknown'} on {roof['device']}, at least {least}"
-        )
+        bound = f"{roof['bound']}-bound" if roof["bound"] else "bound unknown"
+        lines.append(f"  roofline   {bound} on {roof['device']}, at least {least}")
     lines += [f"  warning    {warning}" for warning in answer["warnings"]]
     lines.append(f"  page       {page}")
     return "\n".join(lines)
