@@ -16,7 +16,7 @@ _WRAPPERS = ("gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel", LA
 #: functors that apply the operation, their last template argument -> how many operands' types they begin with
 _APPLIERS = {"BinaryFunctor": 2, "AUnaryFunctor": 2, "BUnaryFunctor": 2, "func_wrapper_t": 1}
 #: a qualified name; before a function template, LLVM prints the return type too
-_QUALIFIED = re.compile(r"(?:[\w:]+ (?!const|\*|&))?((?:\(anonymous namespace\)|[\w:])+)")
+_QUALIFIED = re.compile(r"(?:[\w:]+ (?!const|\*|&))?((?:\(anonymous namespace\)|[\w:]++)+)")
 #: a lambda as GNU and as LLVM print it
 _LAMBDA = re.compile(r"(?:\{lambda\(([^{}()]*)\)#[0-9]+\}|'lambda[0-9]*'\(([^{}()]*)\))(?: const)?$")
 

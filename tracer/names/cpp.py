@@ -15,8 +15,11 @@ import msgspec
 
 from tracer.model.kernel import Span
 
-_TOKEN = re.compile(r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\],]")
-_HEAD_TOKEN = re.compile(r"\boperator(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?|->|'[a-z]+[0-9]*'|[<>(){}\[\] ]")
+#: alternatives that all begin with a letter are looked for many times faster than a set of letters
+_OPERATOR = r"operator(?<!\woperator)(?: ?(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?|,))?"
+_ANY = rf"{_OPERATOR}|->|'[a-z]+[0-9]*'|<|>|\(|\)|\{{|\}}|\[|\]"
+_TOKEN = re.compile(rf"{_ANY}|,")
+_HEAD_TOKEN = re.compile(rf"{_ANY}| ")
 
 
 def _nested(depth: int) -> str:

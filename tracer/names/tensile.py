@@ -18,6 +18,7 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names import tensile_helpers, tensile_parameters, tensile_problem
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.converters import NUMBERS
 from tracer.names.formal import exact_quotient
 from tracer.names.tensile_keys import PARAMETER_KEYS
 from tracer.names.vocabulary import pick
@@ -25,11 +26,10 @@ from tracer.names.vocabulary import pick
 _N = "(0|[1-9][0-9]{0,8})"
 _START = re.compile(
     rf"(Custom_|CustomGSUs_)?(C[i-z]{{2,}}_A[A-Za-z]+_(?:C_)?B[A-Za-z]+_\w{{1,300}}?)_MT{_N}x{_N}x{_N}(?=_|$)"
+    rf"(?:_MI{_N}x{_N}x{_N}(?:x{_N})?(?=_|$))?(?:(_CMS)?_(SN|SE)(?=_|$))?"
 )
-_MI = re.compile(rf"_MI{_N}x{_N}x{_N}(?:x{_N})?(?=_|$)")
 #: characters of a list of numbers; the longest that is printed has four numbers
 _LONGEST_LIST = 64
-_SN = re.compile(r"(_CMS)?_(SN|SE)(?=_|$)")
 _CUSTOM_ISA = re.compile(r"(gfx\w+)$")
 _FAMILIES = ("tensile_hipblaslt", "tensile_real", "tensile_custom", tensile_helpers.FAMILY)
 
@@ -80,30 +80,37 @@ class Tensile(Grammar):
         return tensile_helpers.read(name, self.name) if tensile_helpers.accepts(name) else None
 
     def _solution(self, name: str, start: re.Match[str]) -> DecodedName:
-        custom, problem, m, n, k = start.groups()
-        fields, spans, unparsed = tensile_problem.read(problem, start.start(2))
-        reader = _Reader(name, {**fields}, {**spans}, [*unparsed])
+        custom, problem, m, n, k, mi_1, mi_2, mi_3, mi_4, custom_loop, leading = start.groups()
+        places = start.regs
+        remembered, where, unparsed = tensile_problem.read(problem, places[2][0])
+        reader = _Reader(name, {**remembered}, {**where}, [*unparsed])
+        fields, spans, number = reader.fields, reader.spans, NUMBERS
         if "bias_types" in fields:  # what is remembered of problem types is not for others to change
-            reader.fields["bias_types"] = list(fields["bias_types"])
+            fields["bias_types"] = list(fields["bias_types"])
         if custom:
-            reader.put("custom_prefix", custom.rstrip("_"), start.span(1))
-        reader.fields.update(m_per_block=int(m), n_per_block=int(n), k_per_block=int(k))
-        reader.spans.update(m_per_block=start.span(3), n_per_block=start.span(4), k_per_block=start.span(5))
-        at = reader.instruction(start.end())
-        sn = _SN.match(name, at)
-        if sn:
-            if sn.group(1):
-                reader.put("custom_main_loop", True, sn.span(1))
-            reader.put("ldc_equals_ldd", sn.group(2) == "SE", sn.span(2))
-            reader.parameters(sn.end())
-            family = "tensile_real" if "isa" in reader.fields else "tensile_hipblaslt"
+            reader.put("custom_prefix", custom.rstrip("_"), places[1])
+        fields.update(m_per_block=number[m], n_per_block=number[n], k_per_block=number[k])
+        spans.update(m_per_block=places[3], n_per_block=places[4], k_per_block=places[5])
+        if mi_4:
+            fields.update(mi_m=number[mi_1], mi_n=number[mi_2], mi_k=number[mi_3], mi_b=number[mi_4])
+            spans.update(mi_m=places[6], mi_n=places[7], mi_k=places[8], mi_b=places[9])
+        elif mi_1:
+            fields.update(mi_m=number[mi_1], mi_n=number[mi_2], mi_b=number[mi_3])
+            spans.update(mi_m=places[6], mi_n=places[7], mi_b=places[8])
+        at = start.end()
+        if leading:
+            if custom_loop:
+                reader.put("custom_main_loop", True, places[10])
+            reader.put("ldc_equals_ldd", leading == "SE", places[11])
+            reader.parameters(at)
+            family = "tensile_real" if "isa" in fields else "tensile_hipblaslt"
         elif custom:
             reader.suffix(at)
             family = "tensile_custom"
         else:
             reader.unparsed.append(Unparsed(name[at:], at, "expected _SN and the parameters"))
             family = "tensile_hipblaslt"
-        return DecodedName(name, name, self.name, family, reader.fields, reader.spans, tuple(reader.unparsed))
+        return DecodedName(name, name, self.name, family, fields, spans, tuple(reader.unparsed))
 
     def format(self, family: str, fields: Mapping[str, FieldValue]) -> str:
         if family == tensile_helpers.FAMILY:
@@ -171,15 +178,6 @@ class _Reader:
         if value is not None:
             self.fields[key] = value
             self.spans[key] = span
-
-    def instruction(self, at: int) -> int:
-        m = _MI.match(self.name, at)
-        if m is None:
-            return at
-        keys = ("mi_m", "mi_n", "mi_k", "mi_b") if m.group(4) else ("mi_m", "mi_n", "mi_b")
-        for i, key in enumerate(keys, 1):
-            self.put(key, int(m.group(i)), m.span(i))
-        return m.end()
 
     def suffix(self, at: int) -> None:
         """The free end of a custom kernel's name."""
