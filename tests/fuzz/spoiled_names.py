@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from tests.names.mangled import SymbolMaker, doubling, expanded, nested
+
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _ODD = "0189xX_-. ,:;<>(){}[]&*~@#$%^|\\/'\"\t\n\0\x7f\u00e9\u0660\u2028\u2026\U0001f600\ud800"
 _BRACKETS = "<>(){}[],"
@@ -25,6 +27,7 @@ class Spoiler:
     def __init__(self, names: Sequence[str], rng: random.Random) -> None:
         self._names = names
         self._rng = rng
+        self._symbols = SymbolMaker(rng)
         self._tokens = sorted({token for name in names for token in name.split("_") if len(token) < 40})
         self._ways: tuple[Callable[[str], str], ...] = (
             self._drop, self._double, self._swap, self._foreign, self._character, self._number, self._cut,
@@ -35,7 +38,7 @@ class Spoiler:
         """The next name: nine in ten are real ones that were spoiled once to three times, the rest is random."""
         rng = self._rng
         if rng.random() < 0.1:
-            return rng.choice((self._random_text, self._random_tokens, self._deep, self._long))()
+            return rng.choice((self._random_text, self._random_tokens, self._deep, self._long, self._symbol))()
         name = rng.choice(self._names)
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             name = rng.choice(self._ways)(name)
@@ -116,6 +119,15 @@ class Spoiler:
         opening = self._rng.choice(("<", "(", "{", "a<", "ns::f<int, ", "lambda(", "NS_I", "std::tuple<(int)1, "))
         depth = self._rng.randrange(1, 400)
         return "void f" + opening * depth + self._rng.choice((">", ")", "", ", ", "E")) * self._rng.randrange(depth + 1)
+
+    def _symbol(self) -> str:
+        """A mangled symbol: a random one, or one whose text is far longer than itself."""
+        rng = self._rng
+        if rng.random() < 0.8:
+            return self._symbols.symbol()
+        levels = rng.randrange(1, 40)
+        packed = expanded(rng.randrange(1, 8), rng.randrange(30))
+        return rng.choice((doubling(levels), packed, nested(levels, "A" * rng.randrange(1, 99))))
 
     def _long(self) -> str:
         unit = self._rng.choice((*self._tokens, "_", "x", "1x", "__", "a", " ", "0", "_1"))

@@ -20,6 +20,22 @@ def reference(number: int) -> str:
     return f"S{_DIGITS[high] if high else ''}{_DIGITS[low]}_"
 
 
+def nested(levels: int, identifier: str) -> str:
+    """A symbol whose text doubles with every one of its few references: `p<p<..., A>, p<..., A>>`."""
+    opening = "1pI" * levels + f"{len(identifier)}{identifier}"
+    return f"_Z1fI{opening}" + "".join(f"{reference(levels + i)}E" for i in range(levels)) + "EvT_"
+
+
+def expanded(levels: int, elements: int) -> str:
+    """A symbol whose text is `elements` times longer with every expansion of a pack."""
+    return f"_Z1fIJ{'i' * elements}EEv" + "Dp1pIT_" * levels + "E" * levels
+
+
+def doubling(levels: int) -> str:
+    """A symbol whose text doubles with every level: `p<p<..., ...>, p<..., ...>>`."""
+    return "_Z1f1pIiiE" + "".join(f"1pI{reference(level)}{reference(level)}E" for level in range(levels))
+
+
 class SymbolMaker:
     """Makes symbols.
 

@@ -7,7 +7,7 @@ import random
 import pycxxfilt
 import pytest
 
-from tests.names.mangled import SymbolMaker, reference
+from tests.names.mangled import SymbolMaker, doubling, expanded, nested, reference
 from tracer.names import itanium, itanium_bound, itanium_scan, registry
 from tracer.names.itanium_tokens import Broken, Ends
 from tracer.names.itanium_walk import Walk
@@ -69,31 +69,15 @@ def test_a_length_that_is_wrong_does_not_hide_the_identifier() -> None:
     assert itanium.unwrap_wrong_length("_ZN2ck3fooE") is None
 
 
-def _nested(levels: int, identifier: str) -> str:
-    """A symbol whose text doubles with every one of its few references: `p<p<..., A>, p<..., A>>`."""
-    opening = "1pI" * levels + f"{len(identifier)}{identifier}"
-    return f"_Z1fI{opening}" + "".join(f"{reference(levels + i)}E" for i in range(levels)) + "EvT_"
-
-
-def _expanded(levels: int, elements: int) -> str:
-    """A symbol whose text is `elements` times longer with every expansion of a pack."""
-    return f"_Z1fIJ{'i' * elements}EEv" + "Dp1pIT_" * levels + "E" * levels
-
-
-def _doubling(levels: int) -> str:
-    """A symbol whose text doubles with every level: `p<p<..., ...>, p<..., ...>>`."""
-    return "_Z1f1pIiiE" + "".join(f"1pI{reference(level)}{reference(level)}E" for level in range(levels))
-
-
 @pytest.mark.parametrize(
     "symbol",
     [
-        _doubling(60),
-        _doubling(200),
-        _nested(16, "A" * 200),
-        _nested(80, "A"),
-        _expanded(5, 40),
-        _expanded(200, 3000),
+        doubling(60),
+        doubling(200),
+        nested(16, "A" * 200),
+        nested(80, "A"),
+        expanded(5, 40),
+        expanded(200, 3000),
         "_Z1fIi" + "1pIT_T_E1pIT0_T0_E" * 100 + "Ev",
         "_ZN" + "3fooIiE" + "C1" * 2000 + "Ev",
         "_Z1f" + "P" * 4000 + "KDp" * 1000 + "i",
