@@ -84,6 +84,19 @@ class Assembly:
                 )
         return out
 
+    def holding(self, symbol: str) -> list[str]:
+        """The code objects whose symbol table holds a kernel of that name; reads all of them."""
+        wanted = f"\0{symbol}.kd\0".encode()
+        found = []
+        for files in self.objects.values():
+            for file in files:
+                try:
+                    if wanted in self.tree.absolute(file).read_bytes():
+                        found.append(file)
+                except OSError:
+                    continue
+        return sorted(found)
+
     @cached_property
     def by_symbol(self) -> dict[str, list[AssemblyRow]]:
         """Symbol -> the rows that name it, over all tables."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -89,6 +90,7 @@ class TreeIndex:
         """
         self.tree = tree
         self._words: dict[str, frozenset[str]] = {}
+        self._data: dict[str, bytes] = {}
         name = hashlib.blake2b(f"{tree.python_root}\0{tree.meta_root}".encode(), digest_size=8).hexdigest()
         readers = (cpp_facts, generated, python_ops, python_calls)
         versions = ".".join(str(reader.FACTS_VERSION) for reader in readers)
@@ -163,30 +165,25 @@ class TreeIndex:
 
     def python_named(self, name: str) -> list[tuple[str, PythonFunction]]:
         """(file, function) for the functions of that name; only files whose text holds `def NAME` are parsed."""
-        wanted = re.compile(rb"\bdef\s+" + re.escape(name.rpartition(".")[2].encode()) + rb"\b")
+        leaf = name.rpartition(".")[2]
+        wanted = re.compile(rb"\bdef\s+" + re.escape(leaf.encode()) + rb"\b")
         found = []
         for file in self.python_files:
-            try:
-                data = self.tree.absolute(file).read_bytes()
-            except OSError:
-                continue
-            if wanted.search(data):
+            data = self.data(file)
+            if leaf.encode() in data and wanted.search(data):
                 facts = self.module(file)
-                leaf = name.rpartition(".")[2]
                 found += [(file, f) for f in facts.functions if f.name.rpartition(".")[2] == leaf] if facts else []
         return found
 
     def cpp_named(self, name: str) -> list[str]:
         """The C++ files whose text holds a name as a word."""
-        wanted = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
-        found = []
-        for file in self.cpp_files:
-            try:
-                if wanted.search(self.tree.absolute(file).read_bytes()):
-                    found.append(file)
-            except OSError:
-                continue
-        return found
+        return self.holding(self.cpp_files, name)
+
+    def holding(self, files: Iterable[str], word: str) -> list[str]:
+        """The files of some whose text holds a word."""
+        plain = word.encode()
+        wanted = re.compile(rb"\b" + re.escape(plain) + rb"\b")
+        return [file for file in files if plain in self.data(file) and wanted.search(self.data(file))]
 
     # -- C++ ----------------------------------------------------------------------------------------------------
 
@@ -247,6 +244,15 @@ class TreeIndex:
         return read_recipes(self.tree)
 
     # -- shared -------------------------------------------------------------------------------------------------
+
+    def data(self, name: str) -> bytes:
+        """A file's bytes as they stood when this index first read them; empty when it cannot be read."""
+        if name not in self._data:
+            try:
+                self._data[name] = self.tree.absolute(name).read_bytes()
+            except OSError:
+                self._data[name] = b""
+        return self._data[name]
 
     def text(self, name: str) -> str | None:
         """A file's text as it stands now; None when it cannot be read."""

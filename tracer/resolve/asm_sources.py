@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+import msgspec
+
 from tracer.index.assembly import AssemblyRow
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
@@ -44,7 +46,7 @@ class AsmSources:
         plain = name.removesuffix(".kd")
         rows = table.get(plain) or self._by_demangled.get(bare_name(decoded.spelled)) or []
         if not rows:
-            return None
+            return self._unlisted(name, plain, decoded)
         files = list(dict.fromkeys(row.object for row in rows))
         return self._assembly_answer(name, WhereKind.ASM_KERNEL, files, rows)
 
@@ -55,6 +57,20 @@ class AsmSources:
             text = itanium.demangle(symbol) or itanium.unwrap_wrong_length(symbol) or symbol
             found.setdefault(bare_name(text), []).extend(rows)
         return found
+
+    def _unlisted(self, name: str, symbol: str, decoded: DecodedName) -> Where | None:
+        """A symbol that no table lists: the code objects are searched for it."""
+        if not (decoded.family or "").startswith("aiter_asm"):
+            return None
+        leaf = bare_name(decoded.spelled).rpartition("::")[2]
+        spellings = (symbol, f"_ZN5aiter{len(leaf)}{leaf}E", leaf)
+        files: list[str] = []
+        for spelling in dict.fromkeys(spellings):
+            files = files or self.chains.ends.assembly.holding(spelling)
+        if not files:
+            return None
+        answer = self._assembly_answer(name, WhereKind.ASM_KERNEL, files, [])
+        return msgspec.structs.replace(answer, notes=(*answer.notes, "no table lists it: the objects were searched"))
 
     def _rows_of(self, file: str) -> list[AssemblyRow]:
         return [r for rows in self.chains.ends.assembly.by_symbol.values() for r in rows if r.object == file]

@@ -10,6 +10,7 @@ from tracer.aiter.ck_flow import core_flow as ck_core_flow
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.instances import Instance, instance_table
 from tracer.errors import SourceTreeError
+from tracer.index.recipes import CK
 from tracer.model.evidence import Evidence
 from tracer.model.kernel import DecodedName
 from tracer.model.source import FlowStep, Hop, Layer, SourceRef, UnresolvedReason
@@ -17,6 +18,7 @@ from tracer.names.cpp import read_function
 from tracer.resolve.answers import Where, WhereKind, WhereStatus
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
+from tracer.resolve.generated_names import maker_of
 from tracer.resolve.symbol_instances import InstanceMatch, instances_of, rows_naming
 from tracer.resolve.users import Users
 
@@ -179,31 +181,39 @@ class CkSources:
             notes=tuple(notes),
         )
 
-    def tuned_name(self, name: str, chains_in: Callable[[list[str]], list[OpChain]]) -> Where | None:
-        """A kernel name that only tuned CSVs hold: its rows, and the table of its family by the family's grammar."""
+    def made_name(self, name: str, chains_in: Callable[[list[str]], list[OpChain]]) -> Where | None:
+        """A name that no table lists: the rows of tuned CSVs that hold it, and the script that puts it together."""
         if name in self.chains.ends.assembly.by_symbol:
             return None
         rows = rows_naming(self.index.tree, name)
-        if not rows:
+        maker = maker_of(self.index, name)
+        if not rows and maker is None:
             return None
-        modules = [m for m in self.index.recipes if name.startswith("moe_ck2stages") and "moe_ck2stages" in m]
-        modules += [m for m in self.index.recipes if name.startswith("moe_cktile2stages") and "moe_cktile2stages" in m]
-        chains = chains_in(modules)
         hops: list[Hop] = []
         for file, line in rows[:1]:
             source = self.citations.ref(file, line, name)
             hops.append(checked_hop(Layer.TUNED_CONFIG, f"{file}:{line}", source, note=f"{len(rows)} rows name it"))
-        for chain in chains[:1]:
-            hops += [hop for hop in chain.hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
+        chains: list[OpChain] = []
+        reason = None
+        if maker is not None:
+            chains = chains_in(list(maker.modules))
+            if maker.line is not None:
+                source = self.citations.ref(maker.file, maker.line)
+                hops.append(checked_hop(Layer.INSTANCE, name, source, note="put together here when a module is built"))
+            else:
+                lacking = maker.file.startswith(CK) and self.index.tree.ck_root is None
+                reason = UnresolvedReason.CK_MISSING if lacking else UnresolvedReason.SOURCE_MISSING
+        source = next((hop.source for hop in reversed(hops) if hop.source is not None), None)
         return Where(
             name=name,
             kind=WhereKind.INSTANCE,
-            status=WhereStatus.INFERRED,
-            source=hops[0].source,
+            status=WhereStatus.INFERRED if source is not None else WhereStatus.UNRESOLVED,
+            reason=None if source is not None else reason,
+            source=source,
             hops=tuple(hops),
             chains=tuple(chains[:_CHAINS_SHOWN]),
             ops=tuple(chain.python for chain in chains),
-            notes=("tuned CSVs name it; its generator makes the name from types that are known only when it is built",),
+            notes=("no table lists it: whether a module has it depends on what the module is built for",),
         )
 
     # -- flows --------------------------------------------------------------------------------------------------

@@ -90,15 +90,8 @@ class PythonRoutes:
     def callers(self, file: str, function: PythonFunction) -> list[Step]:
         """The functions that call one, each with the line of its first call."""
         leaf = function.name.rpartition(".")[2]
-        wanted = re.compile(rb"\b" + re.escape(leaf.encode()) + rb"\b")
         found = []
-        for other in self.index.python_files:
-            try:
-                data = self.index.tree.absolute(other).read_bytes()
-            except OSError:
-                continue
-            if wanted.search(data) is None:
-                continue
+        for other in self.index.holding(self.index.python_files, leaf):
             facts = self.index.module(other)
             for caller in facts.functions if facts is not None else ():
                 line = next((line for name, line in caller.calls if name.rpartition(".")[2] == leaf), None)
@@ -172,16 +165,16 @@ class PythonRoutes:
         if self._kernels is None:
             self._kernels = {}
             for file in self.index.python_files:
-                text = self.index.text(file)
-                for match in _JITTED.finditer(text) if text is not None and "jit" in text else ():
-                    files = self._kernels.setdefault(match.group(1), [])
+                data = self.index.data(file)
+                for match in _JITTED.finditer(data) if b"jit" in data else ():
+                    files = self._kernels.setdefault(match.group(1).decode(), [])
                     if file not in files:
                         files.append(file)
         return self._kernels
 
 
 _JITTED = re.compile(
-    r"^[ \t]*@(?:\w+\.)*(?:triton|gluon|tl)\.(?:jit|autotune|heuristics)\b[^\n]*\n"
-    r"(?:(?![ \t]*(?:async\s+)?def\b)[^\n]*\n){0,60}?[ \t]*def\s+(\w+)",
+    rb"^[ \t]*@(?:\w+\.)*(?:triton|gluon|tl)\.(?:jit|autotune|heuristics)\b[^\n]*\n"
+    rb"(?:(?![ \t]*(?:async\s+)?def\b)[^\n]*\n){0,60}?[ \t]*def\s+(\w+)",
     re.MULTILINE,
 )

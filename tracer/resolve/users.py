@@ -14,7 +14,7 @@ from tracer.index.tree_index import Op
 from tracer.model.source import SourceRef
 from tracer.resolve.chain import Chains, OpChain
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 
 class Users:
@@ -63,15 +63,13 @@ class Users:
 
     def naming(self, word: str) -> list[Scope]:
         """The scopes whose sources or generators hold a word: for kernel classes that only templates name."""
-        wanted = re.compile(rf"\b{re.escape(word)}\b")
         found = []
         known: dict[str, bool] = {}
         for recipe in self.index.recipes.values():
             scripts = self.chains.scope(recipe).scripts if recipe.generators else ()
             for file in (*recipe.sources, *scripts):
                 if file not in known:
-                    text = self.index.text(file)
-                    known[file] = text is not None and wanted.search(text) is not None
+                    known[file] = bool(self.index.holding((file,), word))
                 if known[file]:
                     found.append(self.chains.scope(recipe))
                     break
@@ -84,9 +82,8 @@ class Users:
             self._including = {}
             scripts = {g.script for recipe in self.index.recipes.values() for g in recipe.generators}
             for file in (*self.index.cpp_files, *sorted(scripts)):
-                text = self.index.text(file)
-                for written in _INCLUDE.findall(text) if text is not None else ():
-                    self._including.setdefault(written.rpartition("/")[2], set()).add(file)
+                for written in _INCLUDE.findall(self.index.data(file)):
+                    self._including.setdefault(written.rpartition(b"/")[2].decode(), set()).add(file)
         return self._including
 
 

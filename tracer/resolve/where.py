@@ -40,6 +40,8 @@ _OTHER_NAMESPACES = re.compile(
     r"aten|prims|c10d|fbgemm|xformers|flashinfer)(?:::|_)"
 )
 _CHAINS_SHOWN = 8
+#: longer names are copied, not typed: close ones are of no use
+_LONGEST_TYPED = 80
 
 
 class Finder:
@@ -256,7 +258,7 @@ class Finder:
                     modules = [f.module for f in CK_FAMILIES.values() if f.instances == family]
                     match = match_of(self.index.tree, family, instance)
                     return self.ck.instance(name, match, instance, self._chains_in(modules))
-        return self.ck.tuned_name(name, self._chains_in)
+        return self.ck.made_name(name, self._chains_in)
 
     def _chains_in(self, modules: list[str]) -> list[OpChain]:
         chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
@@ -302,7 +304,11 @@ class Finder:
     def _close(self, name: str) -> list[str]:
         known = {op.declaration.name for op in self.index.ops}
         known |= {g.name for _, g in self.index.guarded} | set(self.routes.triton_kernels)
-        return difflib.get_close_matches(name.removeprefix("aiter::")[:200], sorted(known), n=5, cutoff=0.7)
+        plain = name.removeprefix("aiter::")
+        if len(plain) > _LONGEST_TYPED:
+            return []
+        near = sorted(text for text in known if abs(len(text) - len(plain)) <= 0.4 * len(plain))
+        return difflib.get_close_matches(plain, near, n=5, cutoff=0.7)
 
 
 def _status(chain: OpChain) -> WhereStatus:
