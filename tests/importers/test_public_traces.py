@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import math
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -14,9 +16,10 @@ import pytest
 from tracer.importers.answers import Summary
 from tracer.importers.compare import compare, from_summary
 from tracer.importers.imported import ImportedTrace, open_trace
-from tracer.model.capture import CaptureRecord, Frame
+from tracer.model.capture import CaptureRecord, CpuOp, Frame
 from tracer.model.evidence import Evidence, GridUnit
-from tracer.model.report import JitLayer
+from tracer.model.report import FrameNode, JitLayer
+from tracer.pipeline import build_report
 from tracer.resolve.layers import recognise
 
 pytestmark = pytest.mark.data
@@ -134,6 +137,67 @@ def test_an_aiter_norm_is_led_through_every_jit_layer(ktrace_data: Path) -> None
         "aiter/jit/core.py:1637 custom_wrapper",
         "aiter/jit/core.py:1396 wrapper",
     ]
+
+
+def test_operators_stand_among_the_frames_on_the_page_of_an_aiter_norm(ktrace_data: Path, tmp_path: Path) -> None:
+    from tracer.render.publish import publish
+
+    record = picked(ktrace_data, "mi300x_sglang_prefill_decode", "add_rmsnorm_quant_kernelIDF16bDF16bLi64E")
+    lines = publish(record, tmp_path, ("en",)).page.read_text(encoding="utf-8").splitlines()
+    listed = [line for line in lines if line.lstrip().startswith("- `")]
+    names = [line.split("`")[1] for line in listed]
+    at = names.index("sglang_profiler::rmsnorm_rmsnorm2d_fwd_109")
+    assert names[at : at + 7] == [
+        "sglang_profiler::rmsnorm_rmsnorm2d_fwd_109",
+        "impl",
+        "rmsnorm2d_fwd",
+        "wrapper_custom",
+        "aiter::rmsnorm",
+        "outer_wrapper",
+        "custom_wrapper",
+    ]
+    depths = [(len(line) - len(line.lstrip())) // 4 for line in listed[at - 1 : at + 7]]
+    assert depths == list(range(depths[0], depths[0] + 8))
+    outer = [line.strip().split(" ", 1)[1] for line in lines if line.startswith(("    1", "    2"))]
+    after = outer.index("`sglang_profiler::utils_apply_qk_norm_487` # registered op") + 1
+    assert outer[after].startswith("`impl`")
+    chart = [line.split("] ")[1].split(" ")[0] for line in lines if "▼ [" in line]
+    assert chart[-5:] == ["rmsnorm", "aiter::rmsnorm", "wrapper", "rmsnorm", "hipLaunchKernel"]
+
+
+@pytest.mark.parametrize("name", ["b200_eager", "h100_qwen15_05b", "mi300x_qwen15_05b", "mi300x_sglang_prefill_decode"])
+def test_what_stands_below_another_in_a_chain_ran_within_it(ktrace_data: Path, name: str) -> None:
+    trace = imported(ktrace_data, name)
+    mixed = 0
+    for record in trace.records(trace.picks(top=12)):
+        for path in build_report(record).paths:
+            chain = list(_spine(path.tree))
+            mixed += any(isinstance(item, CpuOp) for item in chain[:-1])
+            spans = [_span(item) for item in chain]
+            for around, within in pairwise(spans):
+                assert around[0] <= within[0]
+                assert within[1] <= around[1]
+    assert mixed
+
+
+def _spine(nodes: tuple[FrameNode, ...]) -> Iterator[Frame | CpuOp]:
+    """Frames and operators from the outermost, outer callers included, down to the launch."""
+    for node in nodes:
+        if node.operator is not None:
+            yield node.operator
+        elif node.frame is not None:
+            yield from (node.frame, *node.merged)
+        yield from _spine(node.children)
+
+
+def _span(item: Frame | CpuOp) -> tuple[float, float]:
+    """When it began and ended, in nanoseconds; the trace states microseconds with three digits."""
+    if isinstance(item, CpuOp):
+        assert item.start_ns is not None
+        assert item.duration_us is not None
+        return item.start_ns, item.start_ns + item.duration_us * 1000 - 2
+    assert item.enter_ns is not None
+    return item.enter_ns, math.inf if item.exit_ns is None else item.exit_ns
 
 
 def test_an_aiter_attention_is_led_to_its_op_and_shapes(ktrace_data: Path) -> None:

@@ -47,8 +47,14 @@ kernel        resolved  kernel_gemm_xdl_cshuffle_v3          gridwise_ab_scale.h
 
 def test_the_chain_of_an_imported_launch_ends_in_the_runtime_call_and_the_observed_kernel() -> None:
     lines = chain(build_report(handmade.imported())).splitlines()
-    assert [line.split()[0] for line in lines[-4:]] == ["binding", "registered_op", "launch", "kernel"]
+    assert [line.split()[0] for line in lines[-3:]] == ["binding", "launch", "kernel"]
     assert all(line.split()[1] == "observed" for line in lines)
+
+
+def test_an_operator_stands_below_the_frame_that_calls_it_and_above_the_frames_that_it_calls() -> None:
+    names = [hop.name for hop in build_report(handmade.imported()).paths[0].hops]
+    at = names.index("aiter::rmsnorm")
+    assert names[at - 2 : at + 3] == ["__call__", "rmsnorm", "aiter::rmsnorm", "outer_wrapper", "wrapper"]
 
 
 def test_frames_that_were_only_matched_are_inferred_with_the_reason() -> None:

@@ -51,8 +51,10 @@ gemm_a16w16
 
 def test_a_profilers_names_of_c_functions_join_the_layers_around_them() -> None:
     nodes, _ = build_tree(handmade.imported())
-    assert [line.strip() for line in show(nodes).splitlines()[-4:]] == [
-        "wrapper_custom > __call__ > <built-in method rmsnorm of pybind11_bui > outer_wrapper > wrapper  [torch_guard]",
+    assert [line.strip() for line in show(nodes).splitlines()[-6:]] == [
+        "wrapper_custom > __call__ > <built-in method rmsnorm of pybind11_bui  [torch_guard]",
+        "aiter::rmsnorm  [operator]",
+        "outer_wrapper > wrapper  [torch_guard]",
         "custom_wrapper > wrapper  [compile_ops]",
         "<built-in method rmsnorm of pybind11_bui  [builtin]",
         "=> launch 0",

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.model.capture import BoundaryCall, CaptureRecord, Frame, Launch
+from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame, Launch
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.model.roofline import Advice, Implication, RooflinePoint
 from tracer.model.source import Dispatch, Hop
@@ -25,20 +25,22 @@ class JitLayer(enum.StrEnum):
 
 
 class FrameNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A frame in the tree that a page shows.
+    """A frame or an operator in the tree that a page shows.
 
     Attributes:
-        frame: the frame; None for a stand-in.
-        merged: further frames of the same layer, each called by the one before, shown on the same line; for a stand-in
-            of outer callers, those callers.
-        children: shown calls.
-        folded: for a stand-in: how many frames stand behind it; folded_by names the filters that hid them.
+        frame: the frame; None for an operator and for a stand-in.
+        operator: the operator, where the node is one.
+        merged: further frames of the same layer, each called by the one before, shown on the same line.
+        children: shown calls; for a stand-in of outer callers, those callers, each called by the one before.
+        folded: for a stand-in: how many frames (of outer callers: frames and operators) stand behind it; folded_by
+            names the filters that hid them.
         boundaries: the JIT boundary calls made directly in it.
         launches: ids of launches made directly in it.
         layer: recognised JIT layer, or None.
     """
 
     frame: Frame | None
+    operator: CpuOp | None = None
     merged: tuple[Frame, ...] = ()
     children: tuple[FrameNode, ...] = ()
     folded: int = 0
@@ -101,7 +103,8 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
         fields: the fields of the instance's name (the kernel's, where there is no instance), in the name's order.
         beside: what the source states of the instance and its name does not print; `stated` is empty.
         view: the common GEMM view, or None.
-        hops: the chain that ends in it; the first `frame_hops` of them are the frames of its path.
+        hops: the chain that ends in it; the first `frame_hops` of them are the frames of its path and the
+            operators among these.
         dispatch: the library's choice behind it, or None.
         implications: what the fields imply for this shape.
         disagreement: where the resolved instance and the observed kernel differ, or None.
@@ -127,7 +130,7 @@ class Path(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         title: the function that the sub-flow is about.
-        tree: its frames, as shown.
+        tree: its frames and the operators among them, as shown.
         kernels: the launches that it ends in; empty when none was seen or resolved.
         hops: the chain of its kernels, each shared beginning once; for a path without a kernel, as far as it is known.
         dispatches: the library's choices on the way, with their tuned-config look-ups.

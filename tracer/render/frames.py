@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from tracer.model.capture import BoundaryCall, Frame
+from tracer.model.capture import BoundaryCall, CpuOp, Frame
+from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, KernelReport, Path, Report
 from tracer.model.source import Hop, Layer
 from tracer.render.filters import code, named_place
 from tracer.render.languages import Words
 from tracer.resolve.layers import pybind_function
+from tracer.resolve.paths import OUTER
 from tracer.resolve.tree import leads_to_kernel
 
 #: hops that a frame of the list stands for already
@@ -55,6 +57,7 @@ class FrameList:
             if kernel.launch.boundary is not None:
                 self.by_boundary.setdefault(kernel.launch.boundary, []).append(kernel)
         self.evidence = _frame_evidence(path)
+        self.operators = {hop.name: hop for hop in reversed(path.hops) if hop.layer is Layer.REGISTERED_OP}
         self.out = _List()
 
     def text(self) -> Markup:
@@ -73,15 +76,24 @@ class FrameList:
 
     def outer_callers(self) -> list[str]:
         """A closed block with the callers that stand outside what is shown."""
-        frames = [f for node in self.path.tree if node.frame is None for f in node.merged]
-        if not frames:
+        callers = [c for node in self.path.tree if OUTER in node.folded_by for c in node.children]
+        texts: list[str] = []
+        for node in callers:
+            if node.operator is not None:
+                texts.append(f"{code(node.operator.name)}{_comment([self.words(f'layer.{Layer.REGISTERED_OP}')])}")
+            elif node.frame is not None:
+                texts += [_frame_text(frame) for frame in (node.frame, *node.merged)]
+        if not texts:
             return []
-        lines = [f'??? note "{self.words("frame.outer", n=len(frames))}"']
-        lines += [f"    {number}. {_frame_text(frame)}" for number, frame in enumerate(frames, start=1)]
+        lines = [f'??? note "{self.words("frame.outer", n=len(texts))}"']
+        lines += [f"    {number}. {text}" for number, text in enumerate(texts, start=1)]
         return [*lines, ""]
 
     def node(self, node: FrameNode, depth: int, caller: Frame | None) -> None:
-        """One frame, what it calls, and where it leaves Python."""
+        """One frame or operator, what it calls, and where it leaves Python."""
+        if node.operator is not None:
+            self.operator(node, node.operator, depth, caller)
+            return
         if node.frame is None:
             self.aside(node, depth)
             return
@@ -97,9 +109,17 @@ class FrameList:
             self.node(child, depth + 1, (node.merged or (node.frame,))[-1])
         self.leaves(node, depth + 1)
 
+    def operator(self, node: FrameNode, op: CpuOp, depth: int, caller: Frame | None) -> None:
+        """One operator among the frames, known as well as its hop is; what it calls stands below it."""
+        hop = self.operators.get(op.name)
+        self.hop(hop or Hop(layer=Layer.REGISTERED_OP, name=op.name, evidence=Evidence.OBSERVED), depth)
+        for child in node.children:
+            self.node(child, depth + 1, caller)
+        self.leaves(node, depth + 1)
+
     def aside(self, node: FrameNode, depth: int) -> None:
         """A stand-in for folded frames, or boundary calls that no shown frame makes."""
-        if node.folded and not node.merged:
+        if node.folded and OUTER not in node.folded_by:
             names = ", ".join(self.words(f"filter.{name}") for name in node.folded_by)
             self.out.item(depth, f"*{self.words('frame.folded', n=node.folded, names=Markup(names))}*{{ .kt-folded }}")
         self.leaves(node, depth)
@@ -154,13 +174,9 @@ class FrameList:
 
 def _frame_evidence(path: Path) -> str:
     """How the frames of a path are known: the chain of its first kernel says so."""
-    for hop in _frame_hops(path):
-        return hop.evidence
-    return "observed"
-
-
-def _frame_hops(path: Path) -> Iterator[Hop]:
-    return (hop for hop in path.hops if hop.layer in _IN_FRAMES)
+    hops = [hop for hop in path.hops if hop.layer in _IN_FRAMES]
+    frames = [hop for hop in hops if hop.layer is not Layer.REGISTERED_OP]
+    return next((hop.evidence for hop in (*frames, *hops)), "observed")
 
 
 def frame_list(path: Path, report: Report, words: Words) -> Markup:
@@ -169,10 +185,13 @@ def frame_list(path: Path, report: Report, words: Words) -> Markup:
 
 
 def entry_list(entry: Sequence[FrameNode], words: Words) -> Markup:
-    """The frames that all paths share, each below its caller."""
+    """The frames that all paths share, and the operators among them, each below its caller."""
     out = _List()
     for depth, node in enumerate(entry):
         if node.frame is not None:
             frames = " → ".join(_frame_text(frame) for frame in (node.frame, *node.merged))
             out.item(depth, f"{frames} {evidence_badge(words, 'observed')}")
+        elif node.operator is not None:
+            layer = _comment([words(f"layer.{Layer.REGISTERED_OP}")])
+            out.item(depth, f"{code(node.operator.name)}{layer} {evidence_badge(words, 'observed')}")
     return Markup("\n".join(out.lines))

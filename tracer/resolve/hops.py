@@ -1,15 +1,21 @@
-"""The chain of one kernel: frames, boundary call, the library's choice and the launch in, hops out, outermost first."""
+"""The chain of one kernel: frames, operators, boundary call, the library's choice and launch in, hops out.
+
+Hops stand outermost first, as the calls nest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.model.capture import BoundaryCall, CaptureRecord, Frame, Launch, SourceTree
+import msgspec
+
+from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame, Launch, SourceTree
 from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, JitLayer
 from tracer.model.source import Dispatch, Hop, Layer, TunedLookup, TunedStatus
 from tracer.resolve.layers import pybind_function
 from tracer.resolve.links import linked
+from tracer.resolve.operators import operators_around
 
 _LAYER_OF = {JitLayer.TORCH_OPS: Layer.REGISTERED_OP, JitLayer.BUILTIN: Layer.BINDING}
 
@@ -18,9 +24,20 @@ def _frame_name(frame: Frame) -> str:
     return pybind_function(frame) or frame.qualname or frame.function
 
 
-def _frame_hops(spine: tuple[FrameNode, ...], evidence: Evidence, reason: str | None) -> list[Hop]:
-    hops = []
+#: why an operator's place in the chain is only inferred
+_NO_PLACE = "no frame of the chain is known to be the innermost one around this operator"
+
+
+def _spine_hops(spine: tuple[FrameNode, ...], launch: Launch | None) -> list[Hop]:
+    """The hops of frames and of the operators among them."""
+    evidence, reason = Evidence.OBSERVED, None
+    if launch is not None and launch.frame_evidence is not None:
+        evidence = launch.frame_evidence
+        reason = launch.reason if evidence is not Evidence.OBSERVED else None
+    hops: list[Hop] = []
     for node in spine:
+        if node.operator is not None:
+            hops.append(_operator_hop(node.operator, launch))
         if node.frame is None:
             continue
         layer = Layer.PYTHON if node.layer is None else _LAYER_OF.get(node.layer, Layer.JIT)
@@ -32,8 +49,8 @@ def _frame_hops(spine: tuple[FrameNode, ...], evidence: Evidence, reason: str | 
 
 
 def count_frames(spine: tuple[FrameNode, ...]) -> int:
-    """How many hops the frames of a spine make."""
-    return sum(1 + len(node.merged) for node in spine if node.frame is not None)
+    """How many hops the frames and operators of a spine make."""
+    return sum(1 + len(node.merged) for node in spine if node.frame is not None or node.operator is not None)
 
 
 def tuned_hop(tuned: TunedLookup) -> Hop:
@@ -96,19 +113,18 @@ def build_hops(
     dispatch: Dispatch | None,
     launch: Launch | None,
 ) -> tuple[Hop, ...]:
-    """The whole chain: Python frames and JIT layers, tuned config, binding, C++, instance, kernel, launch.
+    """The whole chain: frames and registered operators as they nest, tuned config, binding, C++, instance, kernel.
 
     A chain that stops before a kernel ends in a hop that is `unresolved`, with the reason.
     """
-    evidence, reason = Evidence.OBSERVED, None
-    if launch is not None and launch.frame_evidence is not None:
-        evidence = launch.frame_evidence
-        reason = launch.reason if evidence is not Evidence.OBSERVED else None
-    hops = _frame_hops(spine, evidence, reason)
-    if launch is not None and launch.cpu_op is not None:
-        hops += _cpu_op_hops(record, launch)
+    hops = _spine_hops(spine, launch)
+    behind: list[Hop] = []
+    if launch is not None:
+        unplaced, behind = _other_operators(record, spine, launch, boundary)
+        hops += unplaced
     if boundary is not None:
         hops.append(boundary_hop(boundary, record.environment.trees))
+    hops += behind
     if dispatch is not None:
         hops += _dispatch_hops(dispatch)
     if launch is not None:
@@ -118,18 +134,36 @@ def build_hops(
     return tuple(hops)
 
 
-def _cpu_op_hops(record: CaptureRecord, launch: Launch) -> list[Hop]:
-    ops = {op.id: op for op in record.cpu_ops}
+def _operator_hop(op: CpuOp, launch: Launch | None) -> Hop:
     evidence, reason = Evidence.OBSERVED, None
-    if launch.graph_replay and launch.frame_evidence is not Evidence.UNRESOLVED:
+    if launch is not None and launch.graph_replay and launch.frame_evidence is not Evidence.UNRESOLVED:
         # the operators of a replayed kernel ran when its graph was captured: they are as sure as the match with that
         evidence, reason = Evidence.INFERRED, launch.reason
-    chain: list[Hop] = []
-    at = launch.cpu_op
-    while at is not None and at in ops and len(chain) < len(ops):
-        chain.append(Hop(layer=Layer.REGISTERED_OP, name=ops[at].name, evidence=evidence, reason=reason))
-        at = ops[at].parent
-    return chain[::-1]
+    return Hop(layer=Layer.REGISTERED_OP, name=op.name, evidence=evidence, reason=reason)
+
+
+def _other_operators(
+    record: CaptureRecord, spine: tuple[FrameNode, ...], launch: Launch, boundary: BoundaryCall | None
+) -> tuple[list[Hop], list[Hop]]:
+    """The operators around a launch that no node of its spine stands for.
+
+    Returns:
+        Those whose place among the frames is not known, and those behind the boundary call.
+    """
+    shown = {node.operator.id for node in spine if node.operator is not None}
+    unplaced: list[Hop] = []
+    behind: list[Hop] = []
+    for op in operators_around({op.id: op for op in record.cpu_ops}, launch):
+        if op.id in shown:
+            continue
+        hop = _operator_hop(op, launch)
+        if boundary is not None and op.frame is not None and op.frame == boundary.frame:
+            behind.append(hop)
+        elif not any(node.frame is not None for node in spine) or hop.evidence is not Evidence.OBSERVED:
+            unplaced.append(hop)
+        else:
+            unplaced.append(msgspec.structs.replace(hop, evidence=Evidence.INFERRED, reason=_NO_PLACE))
+    return unplaced, behind
 
 
 def _unresolved_kernel(boundary: BoundaryCall | None, dispatch: Dispatch | None) -> Hop:

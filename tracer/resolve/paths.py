@@ -23,7 +23,7 @@ class SubFlow(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         title: the function it is about.
-        tree: its frames.
+        tree: its frames, and the operators among them.
         spines: for each end, the nodes from the sub-flow's outermost frame down to the one that makes it.
     """
 
@@ -78,12 +78,23 @@ def title_of(spine: tuple[FrameNode, ...], fallback: str) -> str:
     for node in spine:
         if node.boundaries:
             return node.boundaries[-1].function
+        if node.operator is not None:
+            return node.operator.name
     return fallback
 
 
 def _is_triton_launch(node: FrameNode) -> bool:
     """Whether a node is Triton's launcher: part of the frame that calls it, not a sub-flow of its own."""
     return node.layer is JitLayer.TRITON_JIT
+
+
+def _makes_kernel(node: FrameNode) -> bool:
+    """Whether a node launches by itself, or calls an operator that does so without further Python."""
+    return (
+        bool(node.launches)
+        or any(not is_host_function(boundary) for boundary in node.boundaries)
+        or any(child.operator is not None and _makes_kernel(child) for child in node.children)
+    )
 
 
 def _common_entry(nodes: tuple[FrameNode, ...]) -> tuple[tuple[FrameNode, ...], tuple[FrameNode, ...]]:
@@ -96,8 +107,7 @@ def _common_entry(nodes: tuple[FrameNode, ...]) -> tuple[tuple[FrameNode, ...], 
             break
         (node,) = bearing
         inner = [child for child in node.children if leads_to_kernel(child)]
-        makes_itself = node.launches or any(not is_host_function(b) for b in node.boundaries)
-        if makes_itself or not inner or any(_is_triton_launch(child) for child in inner):
+        if _makes_kernel(node) or not inner or any(_is_triton_launch(child) for child in inner):
             break
         entry.append(node)
         here = node.children
@@ -140,7 +150,7 @@ SHOWN_CALLERS = 6
 
 def _outer(spine: tuple[FrameNode, ...]) -> tuple[tuple[FrameNode, ...], tuple[FrameNode, ...]]:
     """Parts a spine into outer callers and what is shown."""
-    plain = [i for i, node in enumerate(spine) if node.layer is None]
+    plain = [i for i, node in enumerate(spine) if node.frame is not None and node.layer is None]
     if len(plain) <= SHOWN_CALLERS + 1:
         return (), spine
     cut = plain[-SHOWN_CALLERS]
@@ -148,8 +158,10 @@ def _outer(spine: tuple[FrameNode, ...]) -> tuple[tuple[FrameNode, ...], tuple[F
 
 
 def _stand_in(outer: tuple[FrameNode, ...]) -> tuple[FrameNode, ...]:
-    frames = tuple(f for node in outer if node.frame is not None for f in (node.frame, *node.merged))
-    return (FrameNode(frame=None, merged=frames, folded=len(frames), folded_by=(OUTER,)),) if frames else ()
+    """One line for the outer callers, which are its calls, each without its own."""
+    callers = tuple(msgspec.structs.replace(node, children=(), boundaries=(), launches=()) for node in outer)
+    count = sum(1 + len(node.merged) for node in callers)
+    return (FrameNode(frame=None, children=callers, folded=count, folded_by=(OUTER,)),) if callers else ()
 
 
 def one_path_a_launch(nodes: tuple[FrameNode, ...], launched: frozenset[int]) -> tuple[SubFlow, ...]:

@@ -1,4 +1,4 @@
-"""The tree of frames that a page shows: a record's frames in, shown nodes out, hidden ones folded and counted.
+"""The tree that a page shows: a record's frames and operators in, shown nodes out, hidden frames folded and counted.
 
 A hidden frame's shown calls take its place; a frame that leads to no kernel is shown without its own calls;
 neighbouring frames of one JIT layer share a line.
@@ -10,11 +10,12 @@ from collections import Counter
 
 import msgspec
 
-from tracer.model.capture import BoundaryCall, CaptureRecord, Frame
+from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame
 from tracer.model.report import FrameNode, JitLayer
 from tracer.resolve.filters import hidden_by
 from tracer.resolve.layers import recognise
 from tracer.resolve.links import linked
+from tracer.resolve.operators import Operators, caller_of, place_operators
 
 #: name under which a page counts frames that lead to no kernel and are not shown
 NO_KERNEL = "no_kernel"
@@ -25,13 +26,17 @@ SHOWN_SIDE_CALLS = 6
 _GUARD = frozenset({JitLayer.TORCH_GUARD, JitLayer.TORCH_OPS, JitLayer.BUILTIN})
 
 
+#: orders the nodes in a frame: id of a frame; 1 for an operator that comes after it, then the operator's id
+_Key = tuple[int, int, int]
+
+
 class _Part:
-    """What a frame, hidden or shown, contributes to its caller."""
+    """What a frame, hidden or shown, or an operator contributes to what it stands in."""
 
     __slots__ = ("boundaries", "folded", "launches", "nodes")
 
     def __init__(self) -> None:
-        self.nodes: list[tuple[int, FrameNode]] = []
+        self.nodes: list[tuple[_Key, FrameNode]] = []
         self.boundaries: list[BoundaryCall] = []
         self.launches: list[int] = []
         self.folded: Counter[str] = Counter()
@@ -66,6 +71,10 @@ def _stand_in(folded: Counter[str]) -> tuple[FrameNode, ...]:
     return (FrameNode(frame=None, folded=folded.total(), folded_by=names),) if folded else ()
 
 
+def _is_stand_in(node: FrameNode) -> bool:
+    return node.frame is None and node.operator is None
+
+
 def _same_line(a: FrameNode, b: FrameNode) -> bool:
     return a.layer is not None and (a.layer == b.layer or {a.layer, b.layer} <= _GUARD)
 
@@ -79,16 +88,16 @@ def _strongest(a: JitLayer | None, b: JitLayer | None) -> JitLayer | None:
 
 
 def _merge(node: FrameNode) -> FrameNode:
-    """Puts a node and its only call on one line when both belong to one layer."""
+    """Puts a node and its only call on one line when both belong to one layer; an operator between them parts them."""
     if node.boundaries or node.launches:
         return node
-    calls = [child for child in node.children if child.frame is not None]
-    aside = [child for child in node.children if child.frame is None]
+    calls = [child for child in node.children if not _is_stand_in(child)]
+    aside = [child for child in node.children if _is_stand_in(child)]
     if len(calls) != 1 or not _same_line(node, calls[0]):
         return node
     (inner,) = calls
     folded: Counter[str] = Counter()
-    for stand_in in [*aside, *(c for c in inner.children if c.frame is None)]:
+    for stand_in in [*aside, *(c for c in inner.children if _is_stand_in(c))]:
         folded.update(dict.fromkeys(stand_in.folded_by, 0))
         folded[stand_in.folded_by[0]] += stand_in.folded
     assert inner.frame is not None
@@ -97,12 +106,12 @@ def _merge(node: FrameNode) -> FrameNode:
         frame=node.frame,
         layer=_strongest(node.layer, inner.layer),
         merged=(*node.merged, inner.frame, *inner.merged),
-        children=(*(c for c in inner.children if c.frame is not None), *_stand_in(+folded)),
+        children=(*(c for c in inner.children if not _is_stand_in(c)), *_stand_in(+folded)),
     )
 
 
-def _node(frame: Frame, part: _Part) -> FrameNode:
-    """The node of a shown frame."""
+def _children(part: _Part) -> tuple[FrameNode, ...]:
+    """The shown calls of a shown frame or an operator, what is not shown of them folded."""
     folded = part.folded
     children: list[FrameNode] = []
     side_calls = 0
@@ -117,10 +126,15 @@ def _node(frame: Frame, part: _Part) -> FrameNode:
             folded[NO_KERNEL] += below
         if shown:
             children.append(msgspec.structs.replace(child, children=(), merged=()))
+    return (*children, *_stand_in(folded))
+
+
+def _node(frame: Frame, part: _Part) -> FrameNode:
+    """The node of a shown frame."""
     return _merge(
         FrameNode(
             frame=frame,
-            children=(*children, *_stand_in(folded)),
+            children=_children(part),
             boundaries=tuple(part.boundaries),
             launches=tuple(part.launches),
             layer=recognise(frame),
@@ -133,8 +147,56 @@ def _part_of(frame: int | None, parts: dict[int, _Part], root: _Part) -> _Part:
     return root if frame is None else parts.get(frame, root)
 
 
+class _Nesting:
+    """What stands in each operator, until the frame that the operator stands in is built."""
+
+    def __init__(self, record: CaptureRecord, frames: dict[int, Frame]) -> None:
+        self._placed: Operators = place_operators(record)
+        self._frames = frames
+        self._ops: dict[int, CpuOp] = {op.id: op for op in record.cpu_ops if op.id in self._placed.frame}
+        self._parts = {op_id: _Part() for op_id in self._placed.frame}
+        self._in_frame: dict[int | None, list[int]] = {}
+        for op_id, frame_id in self._placed.frame.items():
+            self._in_frame.setdefault(frame_id, []).append(op_id)
+
+    def around_launch(self, launch: int) -> _Part | None:
+        """The part of the operator between a launch and its frame."""
+        op = self._placed.around_launch.get(launch)
+        return None if op is None else self._parts[op]
+
+    def around_frame(self, frame: int) -> _Part | None:
+        """The part of the operator between a frame and its caller."""
+        op = self._placed.around_frame.get(frame)
+        return None if op is None else self._parts[op]
+
+    def close(self, frame: int | None, part: _Part) -> None:
+        """Puts the operators that stand directly in a frame into its part, inner ones into outer ones."""
+        for op_id in reversed(self._in_frame.get(frame, [])):
+            own, outer_id = self._parts[op_id], self._placed.outer[op_id]
+            node = FrameNode(
+                frame=None,
+                operator=self._ops[op_id],
+                children=_children(own),
+                boundaries=tuple(own.boundaries),
+                launches=tuple(own.launches),
+            )
+            outer = part if outer_id is None else self._parts[outer_id]
+            outer.nodes.append((self._key(self._ops[op_id], own, part), node))
+
+    def _key(self, op: CpuOp, own: _Part, around: _Part) -> _Key:
+        """Where an operator stands among the calls of its frame: as the first frame in it, else by time, else last."""
+        if own.nodes:
+            return min(key for key, _ in own.nodes)
+        before = [key[0] for key, _ in around.nodes if not self._after(key[0], op)]
+        return (max(before, default=-1), 1, op.id)
+
+    def _after(self, frame: int, op: CpuOp) -> bool:
+        entered = self._frames[frame].enter_ns if frame in self._frames else None
+        return entered is not None and op.start_ns is not None and entered > op.start_ns
+
+
 def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int, ...]]:
-    """Builds the tree of shown frames.
+    """Builds the tree of shown frames, with the operators around launches where these stand among the frames.
 
     Returns:
         The outermost shown nodes in call order, and the ids of launches that stand under no shown frame.
@@ -142,28 +204,32 @@ def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int,
     by_id = {frame.id: frame for frame in record.frames}
     parts = {frame_id: _Part() for frame_id in by_id}
     root = _Part()
+    operators = _Nesting(record, by_id)
     for boundary in record.boundaries:
         declared = linked(boundary.source, record.environment.trees)
         call = boundary if declared is boundary.source else msgspec.structs.replace(boundary, source=declared)
         _part_of(boundary.frame, parts, root).boundaries.append(call)
     for launch in record.launches:
-        _part_of(launch.frame, parts, root).launches.append(launch.id)
+        op_part = operators.around_launch(launch.id)
+        (op_part or _part_of(launch.frame, parts, root)).launches.append(launch.id)
 
     # callers have smaller ids than what they call, so one pass from the last frame to the first needs no recursion
     for frame_id in sorted(by_id, reverse=True):
         frame, part = by_id[frame_id], parts[frame_id]
-        outer = _part_of(frame.parent if frame.parent is not None and frame.parent < frame_id else None, parts, root)
+        operators.close(frame_id, part)
+        outer = operators.around_frame(frame_id) or _part_of(caller_of(frame, by_id), parts, root)
         hider = hidden_by(frame)
         if hider is None:
             source = linked(frame.source, record.environment.trees)
             shown = msgspec.structs.replace(frame, source=source) if source is not frame.source else frame
-            outer.nodes.append((frame_id, _node(shown, part)))
+            outer.nodes.append(((frame_id, 0, 0), _node(shown, part)))
             continue
         outer.nodes.extend(part.nodes)
         outer.boundaries.extend(part.boundaries)
         outer.launches.extend(part.launches)
         outer.folded.update(part.folded)
         outer.folded[hider] += 1
+    operators.close(None, root)
     nodes = tuple(node for _, node in sorted(root.nodes, key=lambda pair: pair[0]))
     if root.boundaries:
         nodes = (*nodes, FrameNode(frame=None, boundaries=tuple(root.boundaries)))
