@@ -144,6 +144,80 @@ def test_one_broken_event_does_not_cost_the_others(kind: str, place: int, block:
         assert f"byte {byte} " in (timeline.losses.entries()[0].detail or "")
 
 
+EVENTS = [call("hipLaunchKernel", 10 * n, 1, n + 1) for n in range(3)] + [
+    kernel(f"k{n}", 10 * n + 3, 2.0, n + 1) for n in range(3)
+]
+WHOLE = trace(EVENTS, after={"x": {"y": "z"}})
+BARE = json.dumps(EVENTS).encode()
+SECOND = b'{"ph": "X", "cat": "kernel", "name": "k1"'
+NO_EVENT = "elements that are no events"
+#: text, what is lost, and the text that stands at the byte which the loss names
+DAMAGED = {
+    "a number last": (WHOLE.replace(b"}], ", b"}, 51], "), NO_EVENT, b"51]"),
+    "null last": (WHOLE.replace(b"}], ", b"}, null], "), NO_EVENT, b"null]"),
+    "text last": (WHOLE.replace(b"}], ", b'}, "a]"], '), NO_EVENT, b'"a]"'),
+    "a list last": (WHOLE.replace(b"}], ", b"}, [[{}]]], "), NO_EVENT, b"[[{}]]"),
+    "a number between": (WHOLE.replace(SECOND, b"51, " + SECOND), NO_EVENT, b"51, "),
+    "a number last in a bare list": (BARE[:-1] + b", 51]", NO_EVENT, b"51]"),
+    "no comma between": (
+        WHOLE.replace(b", " + SECOND, b" " + SECOND),
+        "a comma is missing between two events (read without it)",
+        SECOND,
+    ),
+    "no comma inside": (
+        WHOLE.replace(b'"name": "k1",', b'"name": "k1"'),
+        "a comma is missing inside an event (repaired)",
+        SECOND,
+    ),
+    "text between": (
+        WHOLE.replace(b", " + SECOND, b" x, " + SECOND),
+        "text between two events that is no event",
+        b"x, " + SECOND,
+    ),
+    "text behind": (WHOLE + b"\n more \xff", "text after the end of the trace", b"more"),
+    "text behind a bare list": (BARE + b"}", "text after the end of the trace", b"}"),
+    "no last brace": (WHOLE[:-1], "the last } is missing: the file may have ended early", b""),
+    "no last brace behind the list": (trace(EVENTS)[:-1], "the last } is missing: the file may have ended early", b""),
+    "no end of the list": (
+        trace(EVENTS)[:-2],
+        "the list of events is not closed: the file may have ended early",
+        b"",
+    ),
+}
+
+
+@pytest.mark.parametrize("block", [37, 1 << 18])
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_damage_between_events_is_called_what_it_is_with_its_byte_and_costs_no_event(kind: str, block: int) -> None:
+    content, what, there = DAMAGED[kind]
+    timeline = join(read(content, block)).timeline
+    assert [name for name, _, _ in kernels(timeline)] == ["k0", "k1", "k2"]
+    assert lost(timeline) == {what: 1}
+    detail = timeline.losses.entries()[0].detail or ""
+    byte = int(detail.removeprefix("first at byte ").split()[0])
+    assert content[byte:].startswith(there)
+    assert there or byte == len(content)
+
+
+def test_two_traces_in_one_file_are_both_read_and_said_to_be_two() -> None:
+    timeline = read(WHOLE + b"\n" + WHOLE)
+    assert len(timeline.kernels) == 6
+    assert lost(timeline) == {"text after the end of the trace": 1}
+
+
+@pytest.mark.parametrize("duration", [None, 0])
+def test_a_kernel_without_a_duration_is_counted_once_and_apart_from_one_that_states_zero(duration: int | None) -> None:
+    timeline = join(read(trace([*EVENTS, call("hipLaunchKernel", 90, 1, 9), kernel("k", 95, duration, 9)]))).timeline
+    what = "kernels with a duration of 0" if duration == 0 else "kernels without a duration (counted as 0 µs)"
+    assert lost(timeline) == {what: 1}
+
+
+def test_losses_that_are_seen_a_run_of_events_at_a_time_name_the_byte_of_the_run() -> None:
+    timeline = read(WHOLE.replace(b'"dur": 2.0', b'"d": 2.0'))
+    (loss,) = timeline.losses.entries()
+    assert loss.detail == f"first among the events from byte {WHOLE.index(b'[') + 1} of the unpacked text on"
+
+
 def test_every_event_broken_is_still_read_one_by_one() -> None:
     events = [b'{"ph": "X", "cat": "kernel", "name": "a "b" %d", "ts": %d, "dur": 1}' % (n, n) for n in range(300)]
     timeline = read(b'{"traceEvents": [' + b",\n".join(events) + b"]}", 4096)

@@ -34,6 +34,23 @@ def test_a_broken_name_is_read_as_it_was_meant(text: bytes, name: str, problem: 
     assert (repaired.value["name"], repaired.value["pid"], repaired.problems) == (name, 1, (problem,))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"ph": "X" "name": "k", "pid": 1}',
+        b'{"ph": "X", "name": "k" "pid": 1}',
+        b'{"ph": "X", "name": "k""pid": 1}',
+        b'{"pid": 1 "name": "k", "ph": "X"}',
+        b'{"pid": 1, "ph": "X", "args": {"n": [1] "d": true "name": "k"} "name": "k"}',
+    ],
+)
+def test_a_missing_comma_costs_no_key_and_is_called_one(text: bytes) -> None:
+    repaired = repair(text)
+    assert repaired.value is not None
+    assert (repaired.value["ph"], repaired.value["name"], repaired.value["pid"]) == ("X", "k", 1)
+    assert repaired.problems == ("a comma is missing inside an event (repaired)",)
+
+
 @pytest.mark.parametrize("text", [b"{", b'{"ph"', b'{"ph": "X", "name": "a', b"[1]", b"", b"{]}", b'{"a": {"b": 1}'])
 def test_what_is_no_whole_object_stays_unread(text: bytes) -> None:
     assert repair(text).value is None

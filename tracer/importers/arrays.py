@@ -39,6 +39,7 @@ class ArrayStream:
     Attributes:
         outside: the text around the wanted arrays, as far as it is kept; each array is left in it as "[]".
         complete: whether the last array read was closed.
+        end: offset of the text's end, once all of it is read.
     """
 
     def __init__(self, blocks: Iterable[bytes], wanted: Mapping[str, Elements[Any]], losses: Losses) -> None:
@@ -50,6 +51,7 @@ class ArrayStream:
         self._losses = losses
         self._buffer = bytearray()
         self._base = 0
+        self.end = 0
         self._ended = False
         self._arrays = 0
         self._key = array_keys(tuple(key for key in wanted if key))
@@ -82,6 +84,7 @@ class ArrayStream:
         block = next(self._blocks, None)
         if block is None:
             self._ended = True
+            self.end = self._base + len(self._buffer)
             return False
         self._buffer += block
         return True

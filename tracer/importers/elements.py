@@ -11,19 +11,23 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from tracer.importers.losses import Losses
-from tracer.importers.salvage import repair
+from tracer.importers.salvage import other_value, repair
 
 T = TypeVar("T")
 
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _ARRAY_END = re.compile(rb"\}\s*(\])\s*[,}]")
 _FILLER = re.compile(rb"[\s,]*")
+_BLANKS = re.compile(rb"\s*")
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 
 #: a list of objects inside an element may look like the next elements; so many of them are tried together
 _MERGED_PIECES = 4
 #: a list of objects inside an element may look like the array's end; so many places are tried
 _ENDS_TRIED = 8
+#: where an element is no object, so much text is looked at for its end
+_OTHER_VALUE_BYTES = 1 << 16
+_NO_EVENT = "elements that are no events"
 
 
 @cache
@@ -37,19 +41,25 @@ def boundary_before(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
     return re.compile(rb'\}\s*,\s*(\{)\s*"(?:' + first + rb')"\s*:')
 
 
+@cache
+def _opening(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    """The beginning of an element."""
+    return re.compile(rb'\{\s*"(?:' + b"|".join(re.escape(key.encode()) for key in first_keys) + rb')"\s*:')
+
+
 class Elements(msgspec.Struct, Generic[T], frozen=True):
     """How to read the elements of one array.
 
     Attributes:
         first_keys: keys by which an element begins; between `}` and one of these the text can be cut.
         decode: the bytes of a JSON array to its elements, which keep no reference to them; raises msgspec.DecodeError.
-        loosen: an object that is no element as it stands, to the nearest element; None when it makes no sense. Counts
-            what it leaves out.
+        loosen: an object that is no element as it stands, and its offset, to the nearest element; None when it makes no
+            sense. Counts what it leaves out.
     """
 
     first_keys: tuple[str, ...]
     decode: Callable[[bytes | memoryview], list[T]]
-    loosen: Callable[[dict[str, Any]], T | None]
+    loosen: Callable[[dict[str, Any], int], T | None]
 
 
 class Batch(msgspec.Struct, Generic[T], frozen=True):
@@ -81,6 +91,7 @@ class SliceReader:
         self._elements = elements
         self._losses = losses
         self._boundary = boundary_before(elements.first_keys)
+        self._opening = _opening(elements.first_keys)
         self._literal = b""
         self._stuck_at = -1
 
@@ -106,7 +117,7 @@ class SliceReader:
         for tried, end in enumerate(_ARRAY_END.finditer(text, at)):
             if tried == _ENDS_TRIED:
                 break
-            items = self._try(bytes(text[at : end.start(1)]))
+            items = self._try(bytes(text[at : end.start(1)]), base + at)
             if items is not None:
                 return Batch(self._key, self._array, base + at, items), end.start(1)
         return None
@@ -129,77 +140,84 @@ class SliceReader:
                 return at, True
             if final and (end := _ARRAY_END.search(text, at)) is not None:
                 # nearly always the array's end; if it is not, this does not decode and the careful way follows
-                items = self._try(text[at : end.start(1)])
+                items = self._try(text[at : end.start(1)], base + at)
                 if items is not None:
                     yield Batch(self._key, self._array, base + at, items)
                     return end.start(1), True
             whole = b"[" + text[at:] if final else b"[" + text[at:] + b"]"
             try:
                 yield Batch(self._key, self._array, base + at, self._elements.decode(whole))
-                return len(text), final
+                return _end_of(text, final), final
             except msgspec.ValidationError:
-                items = self._one_by_one(whole)
+                items = self._one_by_one(whole, base + at)
                 if items is not None:
                     yield Batch(self._key, self._array, base + at, items)
-                    return len(text), final
+                    return _end_of(text, final), final
                 position = len(whole)
             except msgspec.DecodeError as error:
                 if "trailing characters" in str(error) and (position := _position(error, whole)) > 1:
                     end_at = text.rindex(b"]", at, at + position - 1)
-                    items = self._try(text[at:end_at])
+                    items = self._try(text[at:end_at], base + at)
                     if items is not None:
                         yield Batch(self._key, self._array, base + at, items)
                         return end_at, True
                 position = _position(error, whole)
             if marks is None:
                 marks = list(self._boundary.finditer(text))
-            at, items = self._lead(text, at, at + position - 1, marks)
+            lead_at = at
+            at, items = self._lead(text, at, at + position - 1, marks, base)
             if items:
-                yield Batch(self._key, self._array, base + at, items)
+                yield Batch(self._key, self._array, base + lead_at, items)
             after = marks[bisect_right(marks, at, key=_start) :][:_MERGED_PIECES]
             if not after and not final and base + at != self._stuck_at:
                 self._stuck_at = base + at
                 return at, False
+            broken_at = at
             at, items = self._mend(text, at, after, base, final)
             if items:
-                yield Batch(self._key, self._array, base + at, items)
+                yield Batch(self._key, self._array, base + broken_at, items)
         return len(text), False
 
-    def _try(self, body: bytes) -> list[Any] | None:
-        """The elements of `body`, or None when it is not a run of whole elements."""
+    def _try(self, body: bytes, offset: int) -> list[Any] | None:
+        """The elements of `body`, which stands at an offset, or None when it is not a run of whole elements."""
         whole = b"[" + body + b"]"
         try:
             return self._elements.decode(whole)
         except msgspec.ValidationError:
-            return self._one_by_one(whole)
+            return self._one_by_one(whole, offset)
         except msgspec.DecodeError:
             return None
 
-    def _one_by_one(self, whole: bytes) -> list[Any] | None:
-        """Elements of a JSON array in which some have values of unexpected types."""
+    def _one_by_one(self, whole: bytes, offset: int) -> list[Any] | None:
+        """Elements of a JSON array in which some have values of unexpected types; the first stands at an offset."""
         try:
             raws = _RAWS.decode(whole)
         except msgspec.DecodeError:
             return None
         items = []
+        at = 1
         for raw in raws:
             one = bytes(raw)
+            at = whole.index(one, at)  # only white space and a comma stand before it
             try:
                 items += self._elements.decode(b"[" + one + b"]")
             except msgspec.DecodeError:
-                item = self._loosened(one)
+                item = self._loosened(one, offset + at - 1)
                 if item is not None:
                     items.append(item)
+            at += len(one)
         return items
 
-    def _loosened(self, one: bytes) -> Any | None:
+    def _loosened(self, one: bytes, byte: int) -> Any | None:
         value = repair(one).value
-        item = self._elements.loosen(value) if value is not None else None
+        item = self._elements.loosen(value, byte) if value is not None else None
         if item is None:
-            self._losses.add("elements that are no events")
+            self._losses.add(_NO_EVENT, byte=byte)
         return item
 
-    def _lead(self, text: bytes, at: int, error_at: int, marks: list[re.Match[bytes]]) -> tuple[int, list[Any]]:
+    def _lead(
+        self, text: bytes, at: int, error_at: int, marks: list[re.Match[bytes]], base: int
+    ) -> tuple[int, list[Any]]:
         """Decodes the longest run of whole elements from `at` on, guided by where the error was seen.
 
         Returns:
@@ -208,7 +226,7 @@ class SliceReader:
         low = bisect_right(marks, at, key=_start)
         high = bisect_right(marks, max(at, error_at), key=_start)
         while high > low:
-            items = self._try(text[at : marks[high - 1].start() + 1])
+            items = self._try(text[at : marks[high - 1].start() + 1], base + at)
             if items is not None:
                 return marks[high - 1].start(1), items
             # the error is further ahead than it was seen: halve
@@ -219,6 +237,11 @@ class SliceReader:
         self, text: bytes, at: int, after: list[re.Match[bytes]], base: int, final: bool
     ) -> tuple[int, list[Any]]:
         """Repairs the element that begins at `at`, or counts it as lost. Returns where reading goes on."""
+        if text[at : at + 1] != b"{":
+            used = other_value(text[at : at + _OTHER_VALUE_BYTES])
+            if used is not None:
+                self._losses.add(_NO_EVENT, byte=base + at)
+                return at + used, []
         nearest = after[0].start(1) if after else len(text)
         ends: list[re.Match[bytes] | None] = [*after] or [None]
         for mark in ends:
@@ -228,11 +251,11 @@ class SliceReader:
                 continue
             for problem in repaired.problems:
                 self._losses.add(problem, byte=base + at)
-            item = self._convert(repaired.value)
-            if mark is not None:
+            item = self._convert(repaired.value, base + at)
+            if repaired.used is not None:
+                end = self._behind(text, at + repaired.used, mark, base)
+            elif mark is not None:
                 end = mark.start(1)
-            elif repaired.used is not None:
-                end = at + repaired.used
             else:
                 close = _ARRAY_END.search(text, at) if final else None
                 end = close.start(1) if close else len(text)
@@ -244,14 +267,39 @@ class SliceReader:
             self._losses.add("events that could not be read", byte=base + at)
         return (closed.start(1) if closed else nearest), []
 
-    def _convert(self, value: dict[str, Any]) -> Any | None:
+    def _behind(self, text: bytes, at: int, mark: re.Match[bytes] | None, base: int) -> int:
+        """Where reading goes on behind an element that ends at `at`; counts what stands there and should not."""
+        limit = mark.start() + 1 if mark else len(text)
+        start = _skip_blanks(text, at)
+        if start >= limit or text[start : start + 1] in (b",", b"]"):
+            return at
+        if text[start : start + 1] == b"{":
+            self._losses.add("a comma is missing between two events (read without it)", byte=base + start)
+            return start
+        opening = self._opening.search(text, start, limit)
+        if opening is None and mark is None:
+            return at
+        self._losses.add("text between two events that is no event", byte=base + start)
+        return opening.start() if opening else limit
+
+    def _convert(self, value: dict[str, Any], byte: int) -> Any | None:
         try:
             return self._elements.decode(b"[" + msgspec.json.encode(value) + b"]")[0]
         except (msgspec.MsgspecError, UnicodeError, OverflowError):
-            item = self._elements.loosen(value)
+            item = self._elements.loosen(value, byte)
             if item is None:
-                self._losses.add("elements that are no events")
+                self._losses.add(_NO_EVENT, byte=byte)
             return item
+
+
+def _end_of(text: bytes, final: bool) -> int:
+    """Where the elements of a text end that holds nothing else: at the array's bracket, where the file ends with it."""
+    return text.rindex(b"]") if final else len(text)
+
+
+def _skip_blanks(text: bytes, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
 
 
 def _skip_filler(text: bytes, at: int) -> int:

@@ -203,7 +203,7 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         detail="linked by name and order: inferred",
     )
     losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
-    losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0))
+    losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
     linked = [row for row, call in enumerate(joined.call) if call != NONE]
     of_call = [joined.call[row] for row in linked]
     starts = map(kernels.start_us.__getitem__, linked)

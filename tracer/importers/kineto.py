@@ -13,6 +13,7 @@ from typing import Any
 
 from tracer.importers.arrays import ArrayStream, array_keys
 from tracer.importers.elements import Elements, boundary_before
+from tracer.importers.enclosing import count_text_around
 from tracer.importers.kineto_events import (
     FIRST_KEYS,
     Event,
@@ -79,13 +80,18 @@ class KinetoReader:
             "frame": self._frames,
         }
         self._whole_us = True
+        self._offset = 0
 
     def elements(self) -> Elements[Any]:
         """How to read the array of events."""
-        return Elements(first_keys=FIRST_KEYS, decode=decode_events, loosen=lambda value: loosen(value, self._losses))
+        return Elements(first_keys=FIRST_KEYS, decode=decode_events, loosen=self._loosen)
 
-    def take(self, events: list[Any]) -> None:
-        """Adds a batch of events."""
+    def _loosen(self, value: dict[str, Any], byte: int) -> Event | None:
+        return loosen(value, self._losses, byte)
+
+    def take(self, events: list[Any], offset: int = 0) -> None:
+        """Adds a batch of events; `offset` is the byte of the first one."""
+        self._offset = offset
         if len(kinds := set(map(type, events))) == 1 and Event not in kinds:
             self._take_category(category_of(kinds.pop()), events)
             return
@@ -121,7 +127,8 @@ class KinetoReader:
             seen[category] = seen.get(category, 0) + 1
             if event.cat in _CATEGORIES:
                 why = f"phase {event.ph!r} has no duration of its own"
-                self._losses.add(f"{_CATEGORIES[event.cat]} events that are no complete events", detail=why)
+                what = f"{_CATEGORIES[event.cat]} events that are no complete events"
+                self._losses.add(what, from_byte=self._offset, detail=why)
         for category, own in by_category.items():
             self._take_category(category, own)
 
@@ -140,7 +147,8 @@ class KinetoReader:
         names, shapes = timeline.names, timeline.shapes
         without = [event for event in events if event.dur != event.dur]
         if without:
-            self._losses.add("kernels without a duration (counted as 0 µs)", len(without))
+            timeline.untimed_kernels += len(without)
+            self._losses.add("kernels without a duration (counted as 0 µs)", len(without), from_byte=self._offset)
         if self._whole_us:
             self._whole_us = all(event.ts.is_integer() for event in events)
         kernels.name.extend([names[event.name] for event in events])
@@ -246,10 +254,9 @@ def _read(blocks: Iterable[bytes], losses: Losses, shortest_frame_us: float) -> 
     stream = ArrayStream(blocks, {_EVENTS: elements, "": elements}, losses)
     for batch in stream:
         if batch.items:
-            reader.take(batch.items)
+            reader.take(batch.items, batch.offset)
     reader.finish()
     read_metadata(bytes(stream.outside), timeline)
     timeline.recognised |= bytes(stream.outside[:64]).strip().startswith(b"[")
-    if not stream.complete:
-        losses.add("the list of events is not closed: the file may have ended early", detail="the rest was read")
+    count_text_around(stream, losses)
     return timeline, reader

@@ -166,8 +166,8 @@ def number(value: Any, kind: type) -> Any:
     return number if kind is not float or math.isfinite(number) else None
 
 
-def loosen(value: dict[str, Any], losses: Losses) -> Event | None:
-    """The nearest event to an object whose values have unexpected types."""
+def loosen(value: dict[str, Any], losses: Losses, byte: int) -> Event | None:
+    """The nearest event to an object, at a byte of the text, whose values have unexpected types."""
     if "ph" not in value and "ts" not in value:
         return None
     phase, category = str(value.get("ph", "X")), str(value.get("cat", ""))
@@ -189,12 +189,12 @@ def loosen(value: dict[str, Any], losses: Losses) -> Event | None:
         else:
             kept = number(given, float if field.name == "occupancy_percent" else int)
         if kept is None:
-            losses.add("values of an unexpected type in events", detail=f"for example {field.encode_name!r}")
+            losses.add("values of an unexpected type in events", byte=byte, detail=f"for example {field.encode_name!r}")
         else:
             fields[field.name] = kept
     ts, duration = number(value.get("ts"), float), number(value.get("dur"), float)
     if ts is None:
-        losses.add("events without a readable time (put at 0)")
+        losses.add("events without a readable time (put at 0)", byte=byte)
     return Event(
         cat=category,
         name="" if value.get("name") is None else str(value["name"]),

@@ -12,19 +12,32 @@ class Losses:
         self._counts: dict[str, int] = {}
         self._details: dict[str, str | None] = {}
 
-    def add(self, what: str, count: int = 1, *, byte: int | None = None, detail: str | None = None) -> None:
+    def add(
+        self,
+        what: str,
+        count: int = 1,
+        *,
+        byte: int | None = None,
+        from_byte: int | None = None,
+        detail: str | None = None,
+    ) -> None:
         """Counts a loss.
 
         Args:
             what: its kind, as a phrase without figures.
             count: how many.
             byte: offset in the unpacked text of the (first) place.
+            from_byte: where only the run of events is known that holds the first place: the offset of that run.
             detail: why, or what it means.
         """
         if count <= 0:
             return
         if what not in self._counts:
-            place = f"first at byte {byte} of the unpacked text" if byte is not None else None
+            place = None
+            if byte is not None:
+                place = f"first at byte {byte} of the unpacked text"
+            elif from_byte is not None:
+                place = f"first among the events from byte {from_byte} of the unpacked text on"
             self._details[what] = "; ".join(part for part in (place, detail) if part) or None
         self._counts[what] = self._counts.get(what, 0) + count
 

@@ -156,7 +156,7 @@ def read_op_inputs(
     if not wanted:
         return {}
     losses = Losses()  # the first pass has counted them
-    elements = Elements(first_keys=FIRST_KEYS, decode=_decode, loosen=lambda _: None)
+    elements = Elements(first_keys=FIRST_KEYS, decode=_decode, loosen=lambda value, byte: None)
     found: dict[int, tuple[Argument, ...]] = {}
     for batch in ArrayStream(
         ByteStream(path, losses, progress).blocks(), {"traceEvents": elements, "": elements}, losses

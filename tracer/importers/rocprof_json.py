@@ -14,6 +14,7 @@ import msgspec
 
 from tracer.importers.arrays import ArrayStream
 from tracer.importers.elements import Elements
+from tracer.importers.enclosing import count_text_around
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
 from tracer.importers.timeline import MISSING, Interner, Producer, SeenDevice, Timeline
@@ -221,8 +222,8 @@ def _device(agent: Agent, number: int) -> SeenDevice:
     )
 
 
-def _loosener(kind: type) -> Callable[[dict[str, Any]], Any]:
-    def loosen(value: dict[str, Any]) -> Any:
+def _loosener(kind: type) -> Callable[[dict[str, Any], int], Any]:
+    def loosen(value: dict[str, Any], byte: int) -> Any:
         try:
             return msgspec.convert(value, kind, strict=False)
         except (msgspec.ValidationError, ValueError):
@@ -240,6 +241,7 @@ def read_rocprof_json(blocks: Iterable[bytes], losses: Losses) -> Timeline:
         if batch.items:
             reader.take(batch.key, batch.array, batch.items)
     reader.finish()
+    count_text_around(stream, losses)
     timeline.recognised = True
     timeline.producer = Producer(name="rocprofv3", command=_command(bytes(stream.outside)))
     return timeline

@@ -65,6 +65,7 @@ def add_kernel(timeline: Timeline, row: KernelRow) -> None:
     duration = row.duration_ns
     if duration is None:
         if row.begin_ns is None or row.end_ns is None:
+            timeline.untimed_kernels += 1
             timeline.losses.add("kernels without a duration (counted as 0 µs)")
             duration = 0.0
         else:

@@ -15,11 +15,17 @@ import msgspec
 #: a key and the opening quote of its string value
 _OPENING = re.compile(r'"[^"\\\n]{1,64}"\s*:\s*"')
 #: what may follow the closing quote of a string value: the next key, or the end of the object or list
-_AFTER_VALUE = re.compile(r'"(?=\s*(?:,\s*(?:"[^"\\\n]{1,64}"\s*:|\{|$)|\}\s*(?:[,}\]]|$)|\]))')
+_AFTER_VALUE = re.compile(r'"(?=\s*(?:,\s*(?:"[^"\\\n]{1,64}"\s*:|\{|$)|\}\s*(?:[,}\]]|$|"[^"\\\n]{1,64}"\s*:)|\]))')
+#: inside what looks like one string value: its real end and the next key, without the comma between them
+_SWALLOWED_KEY = re.compile(r'"\s*(?="[^"\\\n]{1,64}"\s*:)')
+#: between a value that is no string and the next key, without the comma between them
+_NO_COMMA = re.compile(r'([0-9}\]]|true|false|null)(\s+)(?="[^"\\\n]{1,64}"\s*:)')
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 _UTF8 = "invalid UTF-8 in a string (replaced)"
+_QUOTES = "unescaped quotes or backslashes in a string (repaired)"
+_COMMA = "a comma is missing inside an event (repaired)"
 
 _LENIENT = json.JSONDecoder(strict=False)
 
@@ -38,24 +44,37 @@ class Repaired(msgspec.Struct, frozen=True):
     used: int | None = None
 
 
-def _requote(text: str) -> str:
-    """Escapes quotes, backslashes and control characters inside string values."""
+def _requote(text: str) -> tuple[str, list[str]]:
+    """Escapes quotes, backslashes and control characters inside string values, and puts in commas that are missing.
+
+    Returns:
+        The text, and which of this was done.
+    """
     parts = []
     at = 0
+    problems = []
     while opening := _OPENING.search(text, at):
         closing = _AFTER_VALUE.search(text, opening.end())
-        if closing is None:
+        swallowed = _SWALLOWED_KEY.search(text, opening.end(), closing.start() if closing else len(text))
+        end = swallowed or closing
+        if end is None:
             break
-        inner = text[opening.end() : closing.start()]
+        given = inner = text[opening.end() : end.start()]
         inner = _BAD_ESCAPE.sub(r"\\\\", inner)
         inner = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', inner)
         if (len(inner) - len(inner.rstrip("\\"))) % 2:
             inner += "\\"
+        if inner != given:
+            problems.append(_QUOTES)
         inner = _CONTROL.sub(lambda m: f"\\u{ord(m.group()):04x}", inner)
         parts += [text[at : opening.end()], inner]
-        at = closing.start()
+        at = end.start()
+        if swallowed is not None:
+            problems.append(_COMMA)
+            parts.append('",')
+            at = swallowed.end()
     parts.append(text[at:])
-    return "".join(parts)
+    return "".join(parts), problems
 
 
 def _decode(text: str) -> tuple[dict[str, Any], int] | None:
@@ -81,15 +100,30 @@ def repair(piece: bytes) -> Repaired:
         problems.append(_UTF8)
     found = _decode(text)
     if found is None:
-        found = _decode(_requote(text))
+        mended, done = _requote(text)
+        found = _decode(mended)
+        if found is None:
+            found = _decode(_NO_COMMA.sub(r"\1,\2", mended))
+            done.append(_COMMA)
         if found is None:
             return Repaired(None)
-        problems.append("unescaped quotes or backslashes in a string (repaired)")
-        return Repaired(found[0], tuple(problems))
+        return Repaired(found[0], (*problems, *dict.fromkeys(done)))
     value, end = found
     if _control_inside(text):
         problems.append("control characters in a string (kept)")
     return Repaired(value, tuple(problems), None if problems[:1] == [_UTF8] else len(text[:end].encode()))
+
+
+def other_value(piece: bytes) -> int | None:
+    """How many bytes the JSON value that a text begins with takes, whatever it is; None where it begins with none."""
+    try:
+        text = piece.decode()
+    except UnicodeDecodeError as error:
+        text = piece[: error.start].decode()
+    try:
+        return len(text[: _LENIENT.raw_decode(text)[1]].encode())
+    except (ValueError, RecursionError):
+        return None
 
 
 def _control_inside(text: str) -> bool:

@@ -147,6 +147,7 @@ class Timeline:
         devices: as described by the trace.
         base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
         clock_us: resolution of the trace's clock where it is coarse (1.0: whole microseconds), else 0.
+        untimed_kernels: how many kernels state no duration; they stand with 0 µs.
         events: how many events of each category the file holds.
         recognised: whether the text around the events, or the header, says that this is a trace.
     """
@@ -166,6 +167,7 @@ class Timeline:
         self.devices: tuple[SeenDevice, ...] = ()
         self.base_ns = 0
         self.clock_us = 0.0
+        self.untimed_kernels = 0
         self.events: dict[str, int] = {}
         self.recognised = False
         self._oversized: dict[int, int] = {}
