@@ -16,11 +16,13 @@ from tracer.index.cpp_facts import Function, TypeAlias
 from tracer.index.cpp_file import read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 3
+FACTS_VERSION = 4
 
 #: the name that stands for a placeholder begins with this
 HOLE = "KTRACE_"
 _CODE = re.compile(r"[;{}]\s*(?:\n|\Z|\\)|\)\s*;|#\s*define\b|<<<")
+#: a call that a script puts into templates by a variable's name
+_BARE_CALL = re.compile(r"[A-Za-z_][\w:]{3,}\([\w\s.&*:]+(?:,[\w\s.&*:]+)+\)")
 _WORD = re.compile(r"[A-Za-z_]\w{5,60}")
 _PREFIX = re.compile(r"(?:\b([rRbBuUfF]{1,2}))?('''|\"\"\"|'|\")")
 _ALONE = re.compile(r"^[ \t]*\{[\w.\[\]'\"]+\}[ \t]*;?[ \t]*$", re.MULTILINE)
@@ -63,12 +65,13 @@ def read_script(data: bytes) -> ScriptFacts:
     words: set[str] = set()
     for name, node in _strings(tree):
         segment = _segment(lines, node)
-        word = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(word, str) and _WORD.fullmatch(word):
+        word = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if _WORD.fullmatch(word):
             words.add(word)
-        if len(segment) < 40 or not _CODE.search(segment):
+        bare_call = _BARE_CALL.fullmatch(word) is not None
+        if not bare_call and (len(segment) < 40 or not _CODE.search(segment)):
             continue
-        code = template_code(segment)
+        code = word + ";" if bare_call else template_code(segment)
         if code is not None:
             found, named = read_fragment(code.encode("latin-1", "replace").decode("latin-1"), node.lineno, name)
             functions += found

@@ -70,7 +70,21 @@ class AsmSources:
         if not files:
             return None
         answer = self._assembly_answer(name, WhereKind.ASM_KERNEL, files, [])
-        return msgspec.structs.replace(answer, notes=(*answer.notes, "no table lists it: the objects were searched"))
+        chains = self._naming(files[0])
+        return msgspec.structs.replace(
+            answer,
+            hops=(*(chains[0].hops if len(chains) == 1 else ()), *answer.hops),
+            chains=tuple(chains[:_CHAINS_SHOWN]),
+            ops=tuple(dict.fromkeys(chain.python for chain in chains)),
+            notes=(*answer.notes, "no table lists it: the objects were searched"),
+        )
+
+    def _naming(self, file: str) -> list[OpChain]:
+        """The chains of modules whose sources or generators name a code object."""
+        stem = file.rpartition("/")[2].rpartition(".")[0]
+        modules = [scope.module for scope in self.users.naming(stem)]
+        chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
+        return [chain for chain in chains if any(end.kind == "asm" for end in chain.launches)]
 
     def _rows_of(self, file: str) -> list[AssemblyRow]:
         return [r for rows in self.chains.ends.assembly.by_symbol.values() for r in rows if r.object == file]

@@ -30,7 +30,7 @@ _HOST = frozenset((
     "free", "malloc", "getenv", "move", "swap", "device_of", "dim3", "size_to_dim_", "make_pair", "make_tuple", "fn",
     "get_num_cu_local", "is_same_v", "dtype_to_string", "name", "integer_divide_ceil", "integer_least_multiple",
 ))  # fmt: skip
-#: kinds of launches that an op is about when it also launches plain helper kernels
+#: kinds of launches that an op is about where it also launches plain helper kernels
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
 
@@ -258,8 +258,11 @@ class Chains:
     def _launched(self, chain: OpChain, scope: Scope, place: Place) -> OpChain:
         search = self.search(scope, place)
         ends = self.ends.of(scope, search)
-        kernels = [e for e in ends if e.kind != "memory"]
+        kernels = [e for e in ends if e.kind != "memory" and not _is_preparation(e)]
         sure = [e for e in kernels if e.evidence is Evidence.RESOLVED]
+        main = [e for e in kernels if e.kind in _MAIN_KINDS]
+        if main and not any(e in sure for e in main):
+            sure = []  # what is surely launched are helper kernels; what the op is about is not sure
         notes = list(chain.notes)
         reason = None
         if sure:
@@ -282,8 +285,6 @@ class Chains:
             hop = Hop(layer=Layer.LAUNCH, name="?", evidence=Evidence.UNRESOLVED, reason=reason, note=notes[-1])
             return self._with(chain, hop)
         shown = sorted(sure or kernels, key=lambda end: end.kind not in _MAIN_KINDS)[:1]
-        if shown and shown[0].kind not in _MAIN_KINDS:  # a helper kernel may stand before what the op is about
-            shown += [end for end in kernels if end.kind in _MAIN_KINDS][:1]
         return self._with(chain, *(hop for end in shown for hop in self._end_hops(end, len(kernels))))
 
     def _end_hops(self, end: LaunchEnd, count: int) -> list[Hop]:
@@ -352,6 +353,11 @@ def checked_hop(
 
 def _reason(hop: Hop) -> UnresolvedReason | None:
     return UnresolvedReason(hop.reason) if hop.reason is not None else None
+
+
+def _is_preparation(end: LaunchEnd) -> bool:
+    """Whether a launch only copies a random state: no op is about it, so it does not count as the op's launch."""
+    return end.kernel.rpartition("::")[2] == "ParsePhiloxCudaState"
 
 
 def _harmless(name: str) -> bool:

@@ -25,6 +25,8 @@ from tracer.model.source import SourceRef, UnresolvedReason
 
 #: conditions are read for this many launches of an op; the rest carry none
 _CONDITIONS = 12
+#: of a folder of code objects, so many are named
+_OBJECTS_SHOWN = 8
 _TABLE = re.compile(r"^(\w*(?:kernels_list|kernels_dict|kernels_cktile_dict)\w*)\s*(?::[^=]*)?=\s*\{")
 _DEVICE_OP = re.compile(r"ck::tensor_operation::device::(Device\w+)")
 
@@ -161,7 +163,7 @@ class Ends:
         if launch.kind == "ck_tile":
             return self._tile(scope, launch)
         if launch.kind == "asm":
-            return self._objects(search)
+            return self._objects(search, launch)
         if launch.kind == "library":
             name = (
                 "hipBLASLt" if "lasLt" in launch.kernel else "rocBLAS" if "rocblas" in launch.kernel else launch.kernel
@@ -257,7 +259,7 @@ class Ends:
                 out.append(KernelSource(name=f"ck_tile::{name}", source=source, note="ck_tile kernel class"))
         return out
 
-    def _objects(self, search: LaunchSearch) -> list[KernelSource]:
+    def _objects(self, search: LaunchSearch, launch: Launch) -> list[KernelSource]:
         out: list[KernelSource] = []
         for name in search.objects:
             if name.startswith("cfg_"):
@@ -272,6 +274,12 @@ class Ends:
             out += [KernelSource(name=leaf, source=self.citations.file(f), note="code object") for f in files]
             if not named:
                 out.append(KernelSource(name=name, reason=UnresolvedReason.SOURCE_MISSING, note="code object"))
+        if not out and launch.file.startswith("hsa/"):  # a generator beside the code objects that its C++ loads
+            folder = launch.file.rpartition("/")[0] + "/"
+            beside = sorted(f for files in self.assembly.objects.values() for f in files if f.startswith(folder))
+            note = f"one of the {len(beside)} code objects beside the generator"
+            for file in beside[:_OBJECTS_SHOWN]:
+                out.append(KernelSource(name=file.rpartition("/")[2], source=self.citations.file(file), note=note))
         return out or [KernelSource(name="?", reason=UnresolvedReason.NOT_STATED, note="no table or object is named")]
 
     # -- instances ----------------------------------------------------------------------------------------------
@@ -281,7 +289,7 @@ class Ends:
         scripts = [p.file for p in launch.path if p.file in scope.scripts]
         if not scripts:
             return None
-        script = scripts[0]
+        script = scripts[-1]  # the one whose template launches
         folder = script.rpartition("/")[0]
         for candidate in [s for s in scope.scripts if s.startswith(folder + "/")]:
             lines = self.citations.lines(candidate) or []
