@@ -11,7 +11,7 @@ from tracer.names.converters import NUMBERS, Fresh, Remembered, Table, optional
 def test_a_number_of_any_text_is_read_and_only_so_many_are_remembered() -> None:
     for number in range(6000):
         assert NUMBERS[str(number)] == number
-    assert len(NUMBERS) <= 4096
+    assert len(NUMBERS) <= 1024
 
 
 def test_neither_lists_nor_long_texts_are_remembered() -> None:
@@ -35,6 +35,9 @@ def test_a_token_that_is_missing_has_its_value_and_the_table_others_share_has_no
     assert optional(table, 0)(None) == 0
     assert optional(table, 0)("a") == 1
     assert None not in table
+    assert optional(NUMBERS, 0)(None) == 0
+    assert optional(NUMBERS, 0)("12") == 12
+    assert None not in NUMBERS
     assert optional(str.upper, "")(None) == ""
     assert optional(str.upper, "")("a") == "A"
 

@@ -19,6 +19,8 @@ class NotStated:
 
 
 NOT_STATED = NotStated()
+#: how many texts a converter remembers: names share few, and memory stays flat over any number of names
+_REMEMBERED = 256
 
 
 class Table(dict[Any, FieldValue]):
@@ -33,7 +35,7 @@ class Numbers(Table):
 
     def __missing__(self, digits: str) -> int:
         value = int(digits)
-        if len(self) < 4096:
+        if len(self) < 4 * _REMEMBERED:
             self[digits] = value
         return value
 
@@ -51,7 +53,7 @@ class Remembered(Table):
 
     def __missing__(self, printed: str) -> FieldValue:
         value = self._convert(printed)
-        if len(self) < 1024 and len(printed) <= 128 and not isinstance(value, (list, dict)):
+        if len(self) < _REMEMBERED and len(printed) <= 128 and not isinstance(value, (list, dict)):
             self[printed] = value
         return value
 
@@ -69,7 +71,7 @@ class Fresh(dict[str, Any]):
 
     def __missing__(self, printed: str) -> Any:
         value = self._convert(printed)
-        if len(self) < 1024 and len(printed) <= 128:
+        if len(self) < _REMEMBERED and len(printed) <= 128:
             self[printed] = value
         return value
 
@@ -94,9 +96,9 @@ class Optional:
 
 
 def optional(inner: Convert, missing: FieldValue) -> Convert:
-    """`inner` for a token that may be missing: a table stays a table."""
-    if isinstance(inner, Table):
-        return type(inner)({**inner, None: missing})
+    """`inner` for a token that may be missing: a table stays one, unless it is one that all numbers share."""
+    if type(inner) is Table:
+        return Table({**inner, None: missing})
     return Optional(inner, missing)
 
 

@@ -122,6 +122,8 @@ _TOKEN = re.compile(r"([0-9]{0,9}[A-Z]+)((?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?)").fu
 _ISA = re.compile(r"ISA([0-9a-f]+)").fullmatch
 _VALUE = re.compile(r"(?:n?[0-9]{1,9}(?:p[0-9]{1,9})?)?").fullmatch
 _LONGEST_TOKEN = 64
+#: how many texts are remembered; all names of hipBLASLt and rocBLAS that are known hold some hundred
+_REMEMBERED = 2048
 CONTINUES = re.compile(r"n?[0-9]{1,9}(?:p[0-9]{1,9})?").fullmatch
 
 
@@ -164,7 +166,7 @@ class _Tokens(dict[str, Token | None]):
 
     def __missing__(self, token: str) -> Token | None:
         read = read_token(token)
-        if len(self) < 16384 and len(token) <= _LONGEST_TOKEN:
+        if len(self) < _REMEMBERED and len(token) <= _LONGEST_TOKEN:
             self[token] = read
         return read
 
@@ -204,7 +206,7 @@ class _Parameters(dict[str, Parameter | None]):
             printed = f"{token.text}_{rest}" if rest else token.text
             value = read_value(token.full, printed) if rest else token.value
             read = Parameter(token.full, token.key, value, len(printed), token.keeps_digits, isinstance(value, list))
-        if len(self) < 16384 and len(text) <= _LONGEST_TOKEN:
+        if len(self) < _REMEMBERED and len(text) <= _LONGEST_TOKEN:
             self[text] = read
         return read
 
