@@ -171,6 +171,17 @@ def test_an_incomplete_capture_is_counted(tmp_path: Path) -> None:
     )
 
 
+def test_a_trace_that_holds_no_capture_is_counted_as_that_and_is_why_there_is_no_stack(tmp_path: Path) -> None:
+    replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
+    trace_ = open_trace(replay, replay)
+    summary = trace_.summary()
+    what = "the trace given with --capture-trace holds no capture: every launch call in it ran its kernel"
+    assert [(loss.what, loss.count, loss.detail) for loss in summary.lost] == [(what, 1, str(replay))]
+    assert {group.stack_reason for group in summary.kernels} == {what}
+    (launch,) = one(trace_, kernels=["b"]).launches
+    assert (launch.frame_evidence, launch.reason) == (Evidence.UNRESOLVED, what)
+
+
 def test_a_rocm_grid_of_unknown_unit_is_left_out(tmp_path: Path) -> None:
     events = [kernel("k", 1, 1, 5, grid=[512, 1, 1], block=[256, 1, 1]), call("hipLaunchKernel", 0, 1, 6)]
     record = one(open_trace(write(tmp_path, trace(events))), kernels=["k"])

@@ -71,7 +71,6 @@ def test_replayed_kernels_out_of_file_order_are_matched_by_time() -> None:
     [
         (["a", "c"], ["a", "b", "c"], [0, None, 1], {"b": 1}, {}),
         (["a", "b", "c"], ["a", "c"], [0, 2], {}, {"b": 1}),
-        ([], ["a"], [None], {"a": 1}, {}),
         (["x", "y"], ["a", "b"], [None, None], {"a": 1, "b": 1}, {"x": 1, "y": 1}),
     ],
 )
@@ -83,6 +82,16 @@ def test_a_capture_that_differs_is_incomplete_with_the_counts(
     (compared,) = own.replays
     assert not compared.complete
     assert (dict(compared.missing), dict(compared.surplus)) == (missing, surplus)
+
+
+def test_a_trace_without_a_capture_is_said_to_hold_none_and_lists_no_kernel_as_missing() -> None:
+    ordinary = [call("hipLaunchKernel", 1, 1, 5), kernel("a", 10, 1, 5)]
+    own = Capture(joined(ordinary), joined(replayed(["a", "b"])))
+    (compared,) = own.replays
+    assert (own.empty, compared.captured, compared.matched, compared.complete) == (True, 0, 0, False)
+    assert (compared.missing, compared.surplus) == ((), ())
+    assert "holds no capture" in own.why_no_match()
+    assert not Capture(joined(captured(["x"])), joined(replayed(["a"]))).empty
 
 
 def test_a_match_in_a_capture_that_differs_says_how_sure_it_is() -> None:

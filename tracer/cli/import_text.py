@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tracer.importers.answers import KernelGroup, Share, Summary, SummaryDevice
 from tracer.importers.places import own_place
+from tracer.importers.replay import NO_CAPTURE
 
 _NAME_WIDTH = 100
 
@@ -99,7 +100,9 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
     ]
     for replay in summary.replays:
         found = (
-            f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
+            f"no stack: the trace given with --capture-trace {NO_CAPTURE}"
+            if replay.captured == 0
+            else f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
             + (", all names in order" if replay.in_order else "")
             + ("" if replay.named else ", by order alone: its launch calls state no kernel names")
             + ("" if replay.complete else "; the capture is INCOMPLETE")

@@ -16,7 +16,7 @@ from tracer.importers.joins import Joined, join
 from tracer.importers.op_inputs import read_op_inputs
 from tracer.importers.picks import Pick, pick_kernels, pick_spans
 from tracer.importers.records import OpInputs, record_of, spread
-from tracer.importers.replay import Capture
+from tracer.importers.replay import NO_CAPTURE, Capture
 from tracer.importers.stacks import KernelStacks
 from tracer.importers.summary import summarise
 from tracer.importers.timeline import MISSING, Timeline
@@ -143,8 +143,10 @@ def open_trace(path: Path, capture_path: Path | None = None, progress: Progress 
         return ImportedTrace(path, joined)
     captured = join(read_timeline(capture_path, progress=progress))
     capture = Capture(captured, joined)
+    if capture.empty:
+        joined.timeline.losses.add(f"the trace given with --capture-trace {NO_CAPTURE}", detail=str(capture_path))
     for replay in capture.replays:
-        if not replay.complete:
+        if not replay.complete and not capture.empty:
             joined.timeline.losses.add(
                 "graph launches whose capture is incomplete",
                 detail=f"the replay ran {replay.kernels} kernels, the capture launched {replay.captured}, "

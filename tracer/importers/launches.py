@@ -142,9 +142,9 @@ def launch(
         reason = BY_SHARED_ID if found is Found.SHARED_ID else None
     elif frame is not None:
         joined_by["frame"] = _BY_CAPTURE
-    elif reason is None:
+    else:
         frame_evidence = Evidence.UNRESOLVED
-        reason = why_no_stack(joined, row)
+        reason = reason or why_no_stack(joined, row)
     correlation = kernels.correlation[row]
     return Launch(
         id=id_,

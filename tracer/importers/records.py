@@ -241,8 +241,10 @@ class _Captured:
     def of(self, row: int) -> tuple[int | None, int | None, str | None, tuple[Joined, int] | None]:
         """For a kernel that a graph replayed: frame, operator, why they are only inferred, and its launch there."""
         match = self._capture.match_of(row) if self._capture else None
-        if match is None or self._capture is None:
+        if self._capture is None:
             return None, None, None, None
+        if match is None:
+            return None, None, self._capture.why_no_match(), None
         source = self._capture.joined
         frame = self.frame_ids(source.launched_frame[match.call])
         return frame, self.op_ids(source.launched_op[match.call]), match.reason, (source, match.call)

@@ -17,6 +17,10 @@ from tracer.importers.joins import Found, Joined
 from tracer.importers.timeline import launches_graph
 
 
+#: what a trace is said to be that --capture-trace should not have named
+NO_CAPTURE = "holds no capture: every launch call in it ran its kernel"
+
+
 class Match(msgspec.Struct, frozen=True):
     """One replayed kernel's launch in the capture.
 
@@ -38,7 +42,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         captured: launches in the capture.
         named: whether the capture's launch calls state kernel names.
         in_order: whether the names agree one by one from first to last.
-        missing: (name, how many) that the replay ran and the capture lacks; surplus: the other way round.
+        missing: (name, how many) that the replay ran and the capture lacks; surplus: the other way round. Empty where
+            the trace holds no capture at all (`captured` is 0).
     """
 
     call: int
@@ -53,7 +58,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether capture and replay hold the same kernels; without names, whether they hold as many."""
-        return not self.missing and not self.surplus and (self.named or self.kernels == self.captured)
+        same = self.named or self.kernels == self.captured
+        return bool(self.captured) and not self.missing and not self.surplus and same
 
 
 class Capture:
@@ -62,6 +68,7 @@ class Capture:
     Attributes:
         joined: the capture.
         replays: every graph launch of the replay, compared.
+        empty: whether the trace holds no capture: no launch call in it led to no kernel.
     """
 
     def __init__(self, joined: Joined, replayed: Joined) -> None:
@@ -69,6 +76,7 @@ class Capture:
         self.replays: list[Replay] = []
         self._matches: dict[int, Match] = {}
         launches = _captured_launches(joined)
+        self.empty = not launches
         for call, rows in graph_launches(replayed).items():
             self._compare(replayed, call, rows, launches)
 
@@ -76,11 +84,20 @@ class Capture:
         """The match of one of the replay's kernels, or None."""
         return self._matches.get(row)
 
+    def why_no_match(self) -> str:
+        """Why a kernel of a graph has no match."""
+        if self.empty:
+            return f"the trace given with --capture-trace {NO_CAPTURE}"
+        return "no launch in the trace given with --capture-trace could be taken for it"
+
     def _compare(self, replayed: Joined, call: int, rows: Sequence[int], launches: Sequence[tuple[str, int]]) -> None:
         names = replayed.timeline.names.values_
         ran = [names[replayed.timeline.kernels.name[row]] for row in rows]
         captured = [name for name, _ in launches]
-        if launches and not any(captured):
+        if not launches:
+            self.replays.append(Replay(call=call, kernels=len(ran), matched=0, captured=0, in_order=False))
+            return
+        if not any(captured):
             self._match_by_order(replayed, call, rows, launches)
             return
         in_order = ran == captured

@@ -200,6 +200,8 @@ def _group(
         evidence = Evidence.INFERRED if stacks.inferred[first] or shared else Evidence.OBSERVED
         match = capture.match_of(first) if capture and stacks.inferred[first] else None
         reason = match.reason if match else BY_SHARED_ID if shared else None
+    elif capture and joined.call_by[first] == Found.GRAPH and capture.match_of(first) is None:
+        reason = capture.why_no_match()
     else:
         reason = why_no_stack(joined, first)
     return KernelGroup(
