@@ -16,7 +16,6 @@ import msgspec
 from tracer.importers.joins import Found, Joined
 from tracer.importers.timeline import launches_graph
 
-
 #: what a trace is said to be that --capture-trace should not have named
 NO_CAPTURE = "holds no capture: every launch call in it ran its kernel"
 
