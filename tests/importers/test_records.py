@@ -16,7 +16,7 @@ from tracer.importers.picks import matcher
 from tracer.importers.places import general_name, own_place, read_frame_name
 from tracer.model.capture import ArgumentKind, CaptureRecord, TensorInfo
 from tracer.model.evidence import Evidence, GridUnit, Mode
-from tracer.model.source import SourceRef
+from tracer.model.source import Layer, SourceRef
 from tracer.pipeline import build_report
 from tracer.store import dump_record, parse_record
 
@@ -180,6 +180,19 @@ def test_a_trace_that_holds_no_capture_is_counted_as_that_and_is_why_there_is_no
     assert {group.stack_reason for group in summary.kernels} == {what}
     (launch,) = one(trace_, kernels=["b"]).launches
     assert (launch.frame_evidence, launch.reason) == (Evidence.UNRESOLVED, what)
+
+
+def test_a_runtime_call_found_by_a_shared_id_is_inferred_in_the_record_and_in_its_hop(tmp_path: Path) -> None:
+    events = [frame("m.py(1): f", 0, 100), call("hipLaunchKernel", 1, 1, 9), call("hipLaunchKernel", 5, 1, 9)]
+    events += [kernel("a", 20, 2, 9), kernel("b", 30, 3, 9), call("hipLaunchKernel", 9, 1, 8), kernel("c", 40, 4, 8)]
+    imported = open_trace(write(tmp_path, trace(events)))
+    for name, evidence in (("b", Evidence.INFERRED), ("c", Evidence.OBSERVED)):
+        record = one(imported, kernels=[name])
+        runtime = record.launches[0].runtime
+        assert runtime is not None
+        (hop,) = [hop for path in build_report(record).paths for hop in path.hops if hop.layer is Layer.LAUNCH]
+        assert (runtime.evidence, hop.evidence) == (evidence, evidence)
+        assert (hop.reason is None, runtime.reason) == (evidence is Evidence.OBSERVED, hop.reason)
 
 
 def test_a_rocm_grid_of_unknown_unit_is_left_out(tmp_path: Path) -> None:

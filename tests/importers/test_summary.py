@@ -101,6 +101,15 @@ def test_a_replay_without_its_capture_says_so_and_with_it_is_inferred() -> None:
     assert [(r.matched, r.captured, r.in_order, r.complete) for r in both.replays] == [(2, 2, True, True)]
 
 
+def test_a_stack_by_a_shared_id_counts_as_inferred() -> None:
+    events = [frame("m.py(1): f", 0, 100), call("hipLaunchKernel", 1, 1, 9), call("hipLaunchKernel", 5, 1, 9)]
+    events += [kernel("a", 20, 2, 9), kernel("b", 30, 3, 9), kernel("c", 40, 4, 8), call("hipLaunchKernel", 9, 1, 8)]
+    summary = summarise(joined(events), "t.json")
+    assert (summary.with_stack_us, summary.inferred_stack_us) == (9.0, 5.0)
+    inferred = math.fsum(group.us for group in summary.kernels if group.stack_evidence is Evidence.INFERRED)
+    assert inferred == summary.inferred_stack_us
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.floats(0, 1e6), st.integers(0, 5), st.integers(0, 2), st.booleans()),

@@ -70,12 +70,14 @@ def shape_of(joined: Joined, row: int) -> tuple[LaunchShape, GridUnit | None]:
     return shape, grid_unit(timeline, shape, name)
 
 
-def runtime_call(joined: Joined, call: int, frame: int | None, origin_us: float) -> RuntimeCall:
-    """A runtime call of the timeline; `frame` is the record's id of the innermost frame around it."""
+def runtime_call(joined: Joined, row: int, frame: int | None, origin_us: float) -> RuntimeCall:
+    """The runtime call of a kernel that has one; `frame` is the record's id of the innermost frame around it."""
     timeline, calls = joined.timeline, joined.timeline.calls
+    call = joined.call[row]
     thread = timeline.threads.values_[calls.thread[call]][1]
     correlation = calls.correlation[call]
     external = calls.external[call]
+    shared = joined.call_by[row] == Found.SHARED_ID
     return RuntimeCall(
         name=timeline.names.values_[calls.name[call]],
         start_ns=round((calls.start_us[call] - origin_us) * 1000),
@@ -84,6 +86,8 @@ def runtime_call(joined: Joined, call: int, frame: int | None, origin_us: float)
         correlation=stated_id(correlation),
         external_id=stated_id(external),
         frame=frame,
+        evidence=Evidence.INFERRED if shared else Evidence.OBSERVED,
+        reason=BY_SHARED_ID if shared else None,
     )
 
 
@@ -167,7 +171,7 @@ def launch(
         device=kernels.device[row],
         stream=kernels.stream[row],
         correlation=stated_id(correlation),
-        runtime=None if call == NONE else runtime_call(joined, call, call_frame, origin_us),
+        runtime=None if call == NONE else runtime_call(joined, row, call_frame, origin_us),
         cpu_op=cpu_op,
         frame=frame,
         graph_replay=found is Found.GRAPH,

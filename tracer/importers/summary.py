@@ -159,7 +159,7 @@ def summarise(joined: Joined, file: str, capture: Capture | None = None, stacks:
         kernel_count=sum(counts),
         kernel_us=timeline.total_us(),
         with_stack_us=_time(joined, (s != NO_STACK for s in stacks.of)),
-        inferred_stack_us=_time(joined, map(bool, stacks.inferred)),
+        inferred_stack_us=_time(joined, (inferred(joined, stacks, row) for row in range(len(kernels)))),
         decoded_us=_time(joined, (decoded[name].decoded.family is not None for name in kernels.name)),
         fields_us=_time(joined, (bool(decoded[name].decoded.fields) for name in kernels.name)),
         tile_us=_time(joined, (decoded[name].has_tile for name in kernels.name)),
@@ -173,6 +173,12 @@ def summarise(joined: Joined, file: str, capture: Capture | None = None, stacks:
         replays=_replays(joined, capture),
         events=dict(timeline.events),
     )
+
+
+def inferred(joined: Joined, stacks: KernelStacks, row: int) -> bool:
+    """Whether a kernel has a stack that is only inferred: from a graph's capture, or by an id that several share."""
+    shared = joined.call_by[row] == Found.SHARED_ID
+    return stacks.of[row] != NO_STACK and (bool(stacks.inferred[row]) or shared)
 
 
 def _time(joined: Joined, chosen: Iterable[bool]) -> float:
@@ -197,7 +203,7 @@ def _group(
     evidence = reason = None
     if stack != NO_STACK:
         shared = joined.call_by[first] == Found.SHARED_ID
-        evidence = Evidence.INFERRED if stacks.inferred[first] or shared else Evidence.OBSERVED
+        evidence = Evidence.INFERRED if inferred(joined, stacks, first) else Evidence.OBSERVED
         match = capture.match_of(first) if capture and stacks.inferred[first] else None
         reason = match.reason if match else BY_SHARED_ID if shared else None
     elif capture and joined.call_by[first] == Found.GRAPH and capture.match_of(first) is None:

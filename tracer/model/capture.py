@@ -173,6 +173,8 @@ class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
         correlation: the profiler's id that joins it to the kernel.
         external_id: the profiler's id of the operator around it.
         frame: id of the innermost Python frame around it; for a graph launch, the frame that replays the graph.
+        evidence: how it is known that this call started the launch: inferred where several share its id.
+        reason: why it is known no better, or None.
     """
 
     name: str
@@ -182,6 +184,8 @@ class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
     correlation: int | None = None
     external_id: int | None = None
     frame: int | None = None
+    evidence: Evidence = Evidence.OBSERVED
+    reason: str | None = None
 
 
 class Resources(msgspec.Struct, frozen=True, kw_only=True):
