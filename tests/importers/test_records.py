@@ -195,6 +195,28 @@ def test_a_runtime_call_found_by_a_shared_id_is_inferred_in_the_record_and_in_it
         assert (hop.reason is None, runtime.reason) == (evidence is Evidence.OBSERVED, hop.reason)
 
 
+def test_a_product_whose_kernels_are_all_on_the_page_has_a_roofline_by_its_own_time(imported: ImportedTrace) -> None:
+    record = one(imported, ops=["aten::mm"])
+    assert [(op.name, op.kernel_count) for op in record.cpu_ops] == [("aten::linear", 2), ("aten::mm", 2)]
+    point = build_report(record).roofline
+    assert point is not None
+    assert (point.work.flops, point.work.compute_dtype) == (2 * 16 * 1024 * 3072, "bf16")
+    assert point.measured_us == 40.0  # 30 + 10 of this call, not the median of the three
+
+
+def test_a_product_has_no_roofline_by_one_of_its_kernels_nor_without_its_shapes(imported: ImportedTrace) -> None:
+    for record in (one(imported, kernels=["split"]), one(imported, ops=["aten::linear"])):
+        assert build_report(record).roofline is None
+
+
+def test_an_operator_with_a_launch_that_led_to_no_kernel_does_not_know_its_kernels(tmp_path: Path) -> None:
+    events = [op("aten::mm", 0, 50, 1, **MM), call("hipLaunchKernel", 1, 1, 5, external=1), kernel("k", 90, 5, 5)]
+    events.append(call("hipLaunchKernel", 9, 1, 6, external=1))
+    record = one(open_trace(write(tmp_path, trace(events, deviceProperties=[MI300X]))), kernels=["k"])
+    assert record.cpu_ops[0].kernel_count is None
+    assert build_report(record).roofline is None
+
+
 def test_a_rocm_grid_of_unknown_unit_is_left_out(tmp_path: Path) -> None:
     events = [kernel("k", 1, 1, 5, grid=[512, 1, 1], block=[256, 1, 1]), call("hipLaunchKernel", 0, 1, 6)]
     record = one(open_trace(write(tmp_path, trace(events))), kernels=["k"])

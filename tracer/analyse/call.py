@@ -19,6 +19,7 @@ from tracer.model.report import KernelReport
 from tracer.model.roofline import Advice, RooflinePoint, Work
 from tracer.model.source import TunedStatus
 from tracer.names.vocabulary import fold_dtype
+from tracer.ops.aten_gemm import aten_gemm_work
 from tracer.ops.registry import OPS
 
 
@@ -47,24 +48,46 @@ def device_of(target: Target) -> KnownDevice | None:
 def work_of(record: CaptureRecord) -> Work | None:
     """The work of the call, where its op is one that ktrace has formulas for."""
     op = next((op for op in OPS if op.name == record.call.op), None)
+    if op is None and record.mode is Mode.IMPORTED:
+        return _work_of_trace(record)
     if op is None or set(record.call.shape) != {dim.name for dim in op.dims}:
         return None
     options = {**{option.name: option.default for option in op.options}, **record.call.options}
     return op.work({dim.name: record.call.shape[dim.name] for dim in op.dims}, options)
 
 
+def _work_of_trace(record: CaptureRecord) -> Work | None:
+    """The work of a call that a trace shows as an `aten::` operator, where the record holds all its kernels."""
+    ops = {op.id: op for op in record.cpu_ops}
+    around: set[int] | None = None
+    for launch in record.launches:
+        own = set()
+        at = launch.cpu_op
+        while at is not None and at in ops:
+            own.add(at)
+            at = ops[at].parent
+        around = own if around is None else around & own
+    executed = sum(launch.count for launch in record.launches)
+    for number in sorted(around or ()):
+        op = ops[number]
+        if op.name == record.call.op and op.kernel_count == executed:
+            return aten_gemm_work(op.name, op.inputs)
+    return None
+
+
 def measured_time(record: CaptureRecord) -> Time | None:
-    """The time to hold against the roof: a timing of the record, or the sum of a trace's kernel durations."""
+    """The time to hold against the roof: a timing of the record, or the sum of a trace's kernel durations.
+
+    Timings of an imported record are of all calls alike, which may have other shapes: there the sum goes first.
+    """
     best = best_timing(record.timings)
-    if best is not None or record.mode is not Mode.IMPORTED:
+    if record.mode is not Mode.IMPORTED:
         return best
     durations = [launch.duration_us for launch in record.launches]
     known = [us for us in durations if us is not None]
-    return (
-        Time(us=sum(known), how="sum of the trace's kernel durations")
-        if known and len(known) == len(durations)
-        else None
-    )
+    if not known or len(known) != len(durations):
+        return best
+    return Time(us=sum(known), how="sum of the trace's kernel durations")
 
 
 def quoted_time(record: CaptureRecord, kernels: tuple[KernelReport, ...]) -> Time | None:

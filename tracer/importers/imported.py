@@ -12,7 +12,7 @@ from tracer.importers.answers import Summary
 from tracer.importers.bytestream import Progress
 from tracer.importers.formats import read_timeline
 from tracer.importers.gemm_shapes import gemm_shape
-from tracer.importers.joins import Joined, join
+from tracer.importers.joins import Joined, join, kernels_of_ops
 from tracer.importers.op_inputs import read_op_inputs
 from tracer.importers.picks import Pick, pick_kernels, pick_spans
 from tracer.importers.records import OpInputs, record_of, spread
@@ -44,6 +44,10 @@ class ImportedTrace:
     def stacks(self) -> KernelStacks:
         """The stack of every kernel."""
         return KernelStacks(self.joined, self.capture)
+
+    @cached_property
+    def _kernel_counts(self) -> list[int | None]:
+        return kernels_of_ops(self.joined)
 
     def summary(self) -> Summary:
         """What the trace holds, in figures."""
@@ -98,6 +102,7 @@ class ImportedTrace:
             origin=origin,
             capture=self.capture,
             inputs=inputs,
+            kernel_counts=self._kernel_counts,
             timings=(spread(pick.alike, what),),
             recorded_at=recorded_at(joined.timeline),
         )

@@ -216,6 +216,23 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     losses.add("operators that are in the trace twice", joined.ops.duplicates)
 
 
+def kernels_of_ops(joined: Joined) -> list[int | None]:
+    """For every operator, how many kernels it and the operators in it launched; None where a launch led to none."""
+    counts = [0] * len(joined.ops)
+    executed = joined.timeline.kernels.count
+    for row, op in enumerate(joined.op):
+        if op != NONE:
+            counts[op] += executed[row] if len(executed) else 1
+    unsure = {joined.launched_op[call] for call in joined.kernelless} - {NONE}
+    for index in range(len(counts) - 1, -1, -1):  # inner operators stand behind outer ones
+        parent = joined.ops.parent[index]
+        if parent != NONE:
+            counts[parent] += counts[index]
+            if index in unsure:
+                unsure.add(parent)
+    return [None if index in unsure else count for index, count in enumerate(counts)]
+
+
 def stack_names(spans: Nest, index: int, names: Sequence[str]) -> list[str]:
     """Names from the outermost span down to `index`."""
     return [names[spans.name[i]] for i in spans.chain(index)]

@@ -82,7 +82,14 @@ def _frames(timeline: Timeline, nest: Nest, ids: _Ids, origin_us: float) -> list
     return frames
 
 
-def _ops(joined: Joined, ids: _Ids, frame_ids: _Ids, inputs: OpInputs, origin_us: float) -> list[CpuOp]:
+def _ops(
+    joined: Joined,
+    ids: _Ids,
+    frame_ids: _Ids,
+    inputs: OpInputs,
+    origin_us: float,
+    kernel_counts: Sequence[int | None] | None = None,
+) -> list[CpuOp]:
     timeline, nest = joined.timeline, joined.ops
     ops = []
     for index in ids.number():
@@ -98,6 +105,7 @@ def _ops(joined: Joined, ids: _Ids, frame_ids: _Ids, inputs: OpInputs, origin_us
                 start_ns=round((nest.start[index] - origin_us) * 1000),
                 duration_us=nest.end[index] - nest.start[index],
                 frame=frame_ids(_frame_around(joined, nest.thread[index], nest.start[index], frame_ids)),
+                kernel_count=kernel_counts[index] if kernel_counts is not None else None,
             )
         )
     return ops
@@ -169,6 +177,7 @@ def record_of(
     origin: TraceOrigin,
     capture: Capture | None = None,
     inputs: OpInputs | None = None,
+    kernel_counts: Sequence[int | None] | None = None,
     timings: tuple[Timing, ...] = (),
     warnings: tuple[str, ...] = (),
     recorded_at: datetime.datetime | None = None,
@@ -182,6 +191,7 @@ def record_of(
         origin: the trace.
         capture: the trace of the graph's capture, where one was given: stacks for kernels that a graph replayed.
         inputs: what operators were called with, as far as it was read.
+        kernel_counts: for every operator of `joined`, how many kernels it launched, where that is known.
         timings: of the picked kernels.
         warnings: sentences for the page.
         recorded_at: when the trace was recorded, where known; else the record says when it was imported.
@@ -195,7 +205,7 @@ def record_of(
             frame_ids.want(joined.launched_frame[joined.call[row]])
     origin_us = origin_of(timeline)
     frames = _frames(timeline, joined.frames, frame_ids, origin_us)
-    ops = _ops(joined, op_ids, frame_ids, inputs or {}, origin_us)
+    ops = _ops(joined, op_ids, frame_ids, inputs or {}, origin_us, kernel_counts)
     captured = _Captured(capture, rows, len(frames), len(ops))
     launches = tuple(
         _launch(joined, row, position, origin_us, frame_ids, op_ids, captured) for position, row in enumerate(rows)

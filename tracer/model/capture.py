@@ -150,6 +150,7 @@ class CpuOp(msgspec.Struct, frozen=True, kw_only=True):
         thread: id of the thread.
         start_ns, duration_us: when and how long on the CPU.
         frame: id of the innermost Python frame around it.
+        kernel_count: how many kernels it launched in the whole trace, picked or not; None where that is not known.
     """
 
     id: int
@@ -161,6 +162,7 @@ class CpuOp(msgspec.Struct, frozen=True, kw_only=True):
     start_ns: int | None = None
     duration_us: float | None = None
     frame: int | None = None
+    kernel_count: int | None = None
 
 
 class RuntimeCall(msgspec.Struct, frozen=True, kw_only=True):
