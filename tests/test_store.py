@@ -11,18 +11,8 @@ import pytest
 
 from tracer import store
 from tracer.errors import RecordError
-from tracer.model.capture import (
-    SCHEMA_VERSION,
-    Argument,
-    ArgumentKind,
-    Call,
-    CaptureRecord,
-    Environment,
-    Frame,
-    Launch,
-    Target,
-    TensorInfo,
-)
+from tracer.model.capture import SCHEMA_VERSION, Argument, ArgumentKind, Call, CaptureRecord, Frame, Launch, TensorInfo
+from tracer.model.environment import Environment, Target
 from tracer.model.evidence import Evidence, Mode
 
 RECORDS = sorted((Path(__file__).parent / "data" / "records").rglob("*.json"))

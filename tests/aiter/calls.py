@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.model.capture import Argument, ArgumentKind, BoundaryCall, Target, TensorInfo
+from tracer.model.capture import Argument, ArgumentKind, BoundaryCall, TensorInfo
+from tracer.model.environment import Target
 
 MI300X = Target(arch="gfx942", compute_units=304)
 MI308X = Target(arch="gfx942", compute_units=80)

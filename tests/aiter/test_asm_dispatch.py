@@ -28,7 +28,8 @@ from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.hash_order import iteration_order
 from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Argument, BoundaryCall, Target
+from tracer.model.capture import Argument, BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Layer
 

@@ -8,7 +8,8 @@ from tests.aiter.calls import FP8, MI300X, MI355X, gemm, none, scalar, tensor
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import lookup
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Layer
 

@@ -17,7 +17,7 @@ from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Hop, Layer, MissReason
 

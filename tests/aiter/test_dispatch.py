@@ -7,7 +7,8 @@ import pytest
 from tests.aiter.calls import FP8, MI300X, MI308X, MI355X, gemm, none, quant, scalar, tensor
 from tracer.aiter.dispatch import has_rule, resolve_dispatch
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Layer, MissReason, TunedStatus
 from tracer.names import registry

@@ -17,7 +17,8 @@ from tracer.aiter.cpp_source import load, parameters_of, text_of
 from tracer.aiter.cpp_values import U32, DType, Null
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Argument, BoundaryCall, Target
+from tracer.model.capture import Argument, BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Layer
 

@@ -21,7 +21,8 @@ from tracer.aiter.evaluate import Evaluator
 from tracer.aiter.moe_generated import GENERATOR, Generated, MoeModule, generated, module_of, plain
 from tracer.aiter.records import Namespace, Opaque
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Argument, BoundaryCall, Target
+from tracer.model.capture import Argument, BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Layer
 

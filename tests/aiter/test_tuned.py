@@ -14,7 +14,7 @@ from tracer.aiter.moe_tokens import padded_tokens
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import lookup
 from tracer.errors import SourceTreeError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.source import MissReason, TunedLookup, TunedStatus
 
 OP = "gemm_a8w8_blockscale"

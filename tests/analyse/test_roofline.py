@@ -6,9 +6,9 @@ import pytest
 
 from tracer.analyse.roofline import Time, analyse_roofline, best_timing
 from tracer.devices.registry import get_device
-from tracer.model.capture import CacheState, Timing
 from tracer.model.evidence import Evidence
 from tracer.model.roofline import Bound, RooflinePoint, Work
+from tracer.model.timing import CacheState, Timing
 from tracer.ops.gemm import blockscale_work
 
 

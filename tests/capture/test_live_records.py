@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from tracer.capture.join import join_frames
-from tracer.model.capture import CacheState, CaptureRecord, Frame
+from tracer.model.capture import CaptureRecord, Frame
 from tracer.model.evidence import Evidence, Mode
+from tracer.model.timing import CacheState
 from tracer.store import load_record
 
 FOLDER = Path(__file__).parents[1] / "data" / "records" / "live"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.capture import timing
-from tracer.model.capture import CacheState
+from tracer.model.timing import CacheState
 
 
 def test_a_short_call_gets_a_hundred_calls_and_copies_beyond_the_cache() -> None:

@@ -13,7 +13,8 @@ from tests.codeobjects.texts import AMDGCN, PTX
 from tracer.codeobjects.files import FileKind, read_code_file, resources_of
 from tracer.codeobjects.kernel import CodeObject
 from tracer.errors import CodeObjectError, RecordError
-from tracer.model.capture import Call, CaptureRecord, CompiledKernel, Environment, Launch, Resources, Target
+from tracer.model.capture import Call, CaptureRecord, CompiledKernel, Launch, Resources
+from tracer.model.environment import Environment, Target
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.source import Dispatch
 from tracer.store import dump_record

@@ -26,16 +26,14 @@ from tracer.model.capture import (
     CaptureRecord,
     CompiledKernel,
     CpuOp,
-    Environment,
     ExceptionInfo,
     Frame,
     Launch,
     Lost,
     Resources,
     RuntimeCall,
-    Target,
-    TraceOrigin,
 )
+from tracer.model.environment import Environment, Target, TraceOrigin
 from tracer.model.evidence import Evidence, GridUnit, Mode
 from tracer.model.source import (
     TunedLookup,

@@ -5,12 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from tracer.model.capture import (
-    Environment,
-    Frame,
-    SourceTree,
-    Target,
-)
+from tracer.model.capture import Frame
+from tracer.model.environment import Environment, SourceTree, Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import (
     CsvRow,

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tracer import store
-from tracer.model import capture, source
+from tracer.model import capture, environment, source, timing
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "record.md"
@@ -20,9 +20,9 @@ START, END = "<!-- fields: written by pytest --update-goldens -->", "<!-- end of
 STRUCTS: tuple[type[msgspec.Struct], ...] = (
     capture.CaptureRecord,
     capture.Call,
-    capture.Target,
-    capture.Environment,
-    capture.SourceTree,
+    environment.Target,
+    environment.Environment,
+    environment.SourceTree,
     capture.Frame,
     capture.Argument,
     capture.TensorInfo,
@@ -38,10 +38,10 @@ STRUCTS: tuple[type[msgspec.Struct], ...] = (
     source.Hop,
     source.SourceRef,
     source.FlowStep,
-    capture.Timing,
+    timing.Timing,
     capture.ExceptionInfo,
     capture.Lost,
-    capture.TraceOrigin,
+    environment.TraceOrigin,
 )
 
 

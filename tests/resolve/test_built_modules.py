@@ -16,7 +16,7 @@ from tracer.codeobjects.module import BuiltModule, read_module
 from tracer.codeobjects.targets import TargetId
 from tracer.codeobjects.verdict import Finding, ModuleState, Verdict
 from tracer.errors import SourceTreeError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.resolve.built_modules import expected_of, judge_module
 
 FATBIN = bundle([(wave("gfx942"), code_object([kernel("k")]))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracer.model.capture import SourceTree
+from tracer.model.environment import SourceTree
 from tracer.model.source import SourceRef
 from tracer.resolve.links import linked, permalink
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.codeobjects.handmade import code_object, kernel
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Call, CaptureRecord, Environment, Launch, Target
+from tracer.model.capture import Call, CaptureRecord, Launch
+from tracer.model.environment import Environment, Target
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.source import Dispatch, Hop, Layer, SourceRef
 from tracer.resolve.object_code import object_code, record_code

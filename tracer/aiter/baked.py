@@ -19,7 +19,7 @@ from tracer.aiter.csvfile import key_value
 from tracer.aiter.instances import Instance, InstanceTable
 from tracer.aiter.row_index import Same
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.source import CsvRow
 
 _FUNCTION = "get_tune_dict"

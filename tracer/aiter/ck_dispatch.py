@@ -33,7 +33,8 @@ from tracer.aiter.lookups import defaults, lookup_rule
 from tracer.aiter.padding import get_padded_m
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import Steps, look_up, lookup
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.source import Dispatch, TunedLookup, TunedStatus
 
 

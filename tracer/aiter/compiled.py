@@ -12,7 +12,7 @@ from tracer.aiter.instances import instance_table, module_file
 from tracer.aiter.lookups import FUSED_MOE
 from tracer.aiter.moe_names import has_instance
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.source import MissReason, TunedLookup, TunedStatus
 
 

@@ -15,7 +15,8 @@ from tracer.aiter.hip_dispatch import HIP_MODULES, resolve_hip
 from tracer.aiter.moe_dispatch import resolve_moe
 from tracer.aiter.moe_generated import MODULE as MOE_MODULE
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.source import Dispatch
 
 

@@ -19,7 +19,8 @@ from tracer.aiter.cpp_events import KernelLaunch, Refused, Undecided
 from tracer.aiter.hops import binding_hops, code_object_hops, dispatch_hops
 from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, FlowStep, Hop, Layer
 

@@ -12,7 +12,7 @@ from tracer.aiter.cpp_values import DType, Null, Unknown
 from tracer.aiter.lookups import fp8_dtype
 from tracer.aiter.padding import get_padded_m, next_power_of_two
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 
 ENUMS = "csrc/include/aiter_enum.h"
 #: main's names of element types (csrc/include/aiter_enum.h), in torch's spelling; fp8 depends on the target

@@ -25,7 +25,8 @@ from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.moe_generated import GENERATOR, MODULE, TABLES, Generated, generated, module_of
 from tracer.aiter.moe_stage import moe_tuned
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import BoundaryCall, Target
+from tracer.model.capture import BoundaryCall
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Hop, Layer
 

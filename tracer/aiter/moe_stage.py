@@ -14,7 +14,7 @@ from tracer.aiter.lookups import FUSED_MOE
 from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import lookup
 from tracer.errors import SourceTreeError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.source import TunedLookup, TunedStatus
 
 #: types of which one stored element holds several values: the extents of a stage do not tell those of the look-up

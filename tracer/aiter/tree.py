@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tracer.errors import SourceTreeError
-from tracer.model.capture import SourceTree
+from tracer.model.environment import SourceTree
 from tracer.model.source import SourceRef
 
 REPOSITORY = "https://github.com/ROCm/aiter"

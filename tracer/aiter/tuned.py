@@ -19,7 +19,7 @@ from tracer.aiter.padding import get_padded_m
 from tracer.aiter.row_index import SHAPE, Same, padded_column, row_index, shape_columns, values_of
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 
 NEAREST = 5

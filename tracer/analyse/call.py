@@ -13,7 +13,8 @@ from tracer.analyse.subject import Subject
 from tracer.analyse.tiles import Problem, Tile, Tiling, cut
 from tracer.devices.base import Device
 from tracer.devices.registry import all_devices, default_device
-from tracer.model.capture import CaptureRecord, Target
+from tracer.model.capture import CaptureRecord
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import KernelReport
 from tracer.model.roofline import Advice, RooflinePoint, Work

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import msgspec
 
 from tracer.devices.base import Device, Figure
-from tracer.model.capture import CacheState, Timing
 from tracer.model.evidence import Evidence
 from tracer.model.roofline import Bound, Ceiling, RooflinePoint, Work
+from tracer.model.timing import CacheState, Timing
 
 
 class Time(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import platform
 import sys
 
 from tracer.capture.protocol import AiterPlace
-from tracer.model.capture import Environment, SourceTree
+from tracer.model.environment import Environment, SourceTree
 from tracer.versions import ktrace_version
 
 #: public repositories of the libraries whose frames are cited, and how a version is named there

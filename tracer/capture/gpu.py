@@ -8,7 +8,7 @@ from typing import Any
 from tracer.devices.base import Device
 from tracer.devices.registry import get_device, identify
 from tracer.errors import CaptureError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 
 _SEED = 1

@@ -19,7 +19,8 @@ from tracer.capture.protocol import CallRequest, TargetFacts, op_of
 from tracer.capture.sandbox import child_environment
 from tracer.devices.registry import get_device
 from tracer.errors import CaptureError, UsageError
-from tracer.model.capture import CaptureRecord, Target
+from tracer.model.capture import CaptureRecord
+from tracer.model.environment import Target
 
 #: what aiter's import asks of a machine without ROCm: a prefix, a target, and a JIT folder to look in
 _AITER_VARIABLES = ("ROCM_HOME", "ROCM_PATH", "PATH", "GPU_ARCHS", "CU_NUM", "AITER_JIT_DIR")

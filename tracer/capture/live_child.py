@@ -27,8 +27,9 @@ from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, 
 from tracer.capture.serving import serve
 from tracer.capture.timing import time_eager, time_graph, time_kernels
 from tracer.errors import SourceTreeError
-from tracer.model.capture import CaptureRecord, ExceptionInfo, Timing
+from tracer.model.capture import CaptureRecord, ExceptionInfo
 from tracer.model.evidence import Mode
+from tracer.model.timing import Timing
 from tracer.ops.base import Op
 from tracer.ops.triton_gemm import AMD_OPTIONS
 

@@ -17,7 +17,8 @@ from tracer.importers.formats import read_timeline
 from tracer.importers.joins import join
 from tracer.importers.records import origin_of, record_of
 from tracer.importers.timeline import Timeline
-from tracer.model.capture import Call, CpuOp, Launch, Lost, TraceOrigin
+from tracer.model.capture import Call, CpuOp, Launch, Lost
+from tracer.model.environment import TraceOrigin
 
 #: cuBLAS and Triton may launch nothing new after the first calls; the profiler itself needs one to load its tables
 _PRIMING_CALLS = 1

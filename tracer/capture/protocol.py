@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from tracer.model.capture import CaptureRecord, Target
+from tracer.model.capture import CaptureRecord
+from tracer.model.environment import Target
 from tracer.ops.base import Op
 from tracer.ops.callable import CallableOp, is_callable_path
 from tracer.ops.registry import get_op

@@ -6,7 +6,7 @@ from tracer.capture.protocol import TargetFacts
 from tracer.devices.base import Device
 from tracer.devices.registry import WHOLE_PART, default_device, devices_of, get_device
 from tracer.errors import UsageError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 
 #: architectures that aiter's Python and Triton's compiler can be asked for without a GPU

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.model.capture import CacheState, Timing
+from tracer.model.timing import CacheState, Timing
 
 #: calls in one graph, where time and memory allow
 CALLS_PER_GRAPH = 100

@@ -18,7 +18,7 @@ from tracer.aiter.tree import AiterTree, default_environment
 from tracer.aiter.tuned import lookup
 from tracer.capture.targets import target_facts
 from tracer.errors import GateError, UsageError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.roofline import Work
 from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 from tracer.ops.base import Dim, Op, Options, Shape, TensorFactory

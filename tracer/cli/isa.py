@@ -20,7 +20,8 @@ from tracer.codeobjects.module import BuiltModule
 from tracer.codeobjects.targets import TargetId, parse_target
 from tracer.codeobjects.verdict import Verdict
 from tracer.errors import CodeObjectError, KtraceError, RecordError, SourceTreeError, UsageError
-from tracer.model.capture import CaptureRecord, Target
+from tracer.model.capture import CaptureRecord
+from tracer.model.environment import Target
 
 _SUFFIXES = (".co", ".hsaco", ".so", ".amdgcn", ".ptx", ".s", ".S", ".json", ".o", ".hipfb")
 

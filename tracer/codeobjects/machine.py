@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 
 TOPOLOGY = Path("/sys/class/kfd/kfd/topology/nodes")
 _PROPERTY = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)

@@ -20,7 +20,8 @@ from tracer.importers.replay import NO_CAPTURE, Capture
 from tracer.importers.stacks import KernelStacks
 from tracer.importers.summary import summarise
 from tracer.importers.timeline import MISSING, Timeline
-from tracer.model.capture import Call, CaptureRecord, TraceOrigin
+from tracer.model.capture import Call, CaptureRecord
+from tracer.model.environment import TraceOrigin
 
 #: a time before or after these years is none that a trace was recorded at (clocks that count from boot)
 _PLAUSIBLE_YEARS = (2015, 2100)

@@ -16,19 +16,10 @@ from tracer.importers.places import read_frame_name
 from tracer.importers.replay import Capture
 from tracer.importers.targets import device_of
 from tracer.importers.timeline import Timeline, stated_id
-from tracer.model.capture import (
-    Argument,
-    Call,
-    CaptureRecord,
-    CpuOp,
-    Environment,
-    Frame,
-    Launch,
-    SourceTree,
-    Timing,
-    TraceOrigin,
-)
+from tracer.model.capture import Argument, Call, CaptureRecord, CpuOp, Frame, Launch
+from tracer.model.environment import Environment, SourceTree, TraceOrigin
 from tracer.model.evidence import Evidence, Mode
+from tracer.model.timing import Timing
 from tracer.versions import ktrace_version
 
 #: external id of an operator -> what it was called with

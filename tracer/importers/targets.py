@@ -6,7 +6,7 @@ import msgspec
 
 from tracer.devices.registry import identify
 from tracer.importers.timeline import SeenDevice, Timeline
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 
 

@@ -158,6 +158,7 @@ class FactCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             merged = {**self._load(), **{n: e for n, e in self._entries.items() if n not in mine}, **mine}
+            merged = {n: e for n, e in merged.items() if os.path.exists(n.partition(":")[2])}  # what vanished goes
             data = msgspec.msgpack.encode(_Pack(_PACK_VERSION, self.key, merged))
             handle, temporary = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
             try:

@@ -12,6 +12,9 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*", re.MULTILINE)
 _MACRO_LINE = re.compile(
     r"(?:^|(?<=[;{}:)]))[ \t]*(_?[A-Z][A-Z0-9_]{3,}(?:_[A-Za-z]+)?)[ \t]*(?=[(\n};])", re.MULTILINE
 )
+_PLAIN_TYPE = re.compile(
+    r"\s*(?:const\s+)?(?:float|double|bool|char|void|short|int|long|signed|unsigned|auto)\s*[*&]*\s*"
+)
 _NAMESPACE = re.compile(r"(?:\bnamespace\b[^;{}()]*|\bextern\s*\"[^\"]*\"\s*)\Z")
 
 
@@ -67,7 +70,10 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
             argument, end = code[opening + 1 : close], close + 1
         follow = masked[end : end + 400].lstrip()[:1]
         outside = scopes[bisect.bisect_right(offsets, at) - 1][1]
-        if outside and macro is not None and (macro.parameters is None) == (argument is None):
+        expands = outside and macro is not None and (macro.parameters is None) == (argument is None)
+        if argument is not None and not expands:
+            edits += _plain_types(masked, opening + 1, end - 1)
+        if expands and macro is not None:
             text = expand(macro, split_arguments(argument or ""), table)
             if follow != "{" and not text.rstrip().endswith((";", "}")):
                 text += ";"
@@ -86,6 +92,20 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
         found.append((name, (argument or "").strip(), at))
         done = end
     return _apply(code, edits, found)
+
+
+def _plain_types(masked: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    """Arguments that are built-in types, as identifiers of the same length: the parser takes no type as an argument."""
+    edits = []
+    begin = start
+    for comma in [*_top_commas(masked, start, end), end]:
+        word = masked[begin:comma]
+        if _PLAIN_TYPE.fullmatch(word):
+            edits.append(
+                (begin, comma, re.sub(r"\S", lambda m: m.group().upper() if m.group().isalpha() else "_", word))
+            )
+        begin = comma + 1
+    return edits
 
 
 def _apply(

@@ -102,7 +102,13 @@ class TreeIndex:
         lacking = () if self.tree.ck_root is not None else (
             f"{CK} is not in this tree (the submodule was not fetched): chains end where they enter Composable Kernel",
         )  # fmt: skip
-        return lacking + tuple(self.cache.notes)
+        return lacking + self._unparsed + tuple(self.cache.notes)
+
+    @property
+    def _unparsed(self) -> tuple[str, ...]:
+        """Files with declarations that were read and can't be parsed."""
+        read = self.__dict__.get("_op_facts", {})
+        return tuple(f"{name} cannot be parsed, its ops are missing: {f.error}" for name, f in read.items() if f.error)
 
     def save(self) -> None:
         """Keeps what was read for the next run."""

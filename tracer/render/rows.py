@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from tracer.model.capture import Environment, Launch
+from tracer.model.capture import Launch
+from tracer.model.environment import Environment
 from tracer.model.report import KernelReport, Path
 from tracer.model.source import CsvRow, FlowStep, TunedLookup
 from tracer.render.languages import Words

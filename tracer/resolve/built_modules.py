@@ -25,7 +25,7 @@ from tracer.codeobjects.targets import TargetId
 from tracer.codeobjects.verdict import Expectation, Verdict, WantedInstance, judge
 from tracer.devices.registry import WHOLE_PART
 from tracer.errors import SourceTreeError
-from tracer.model.capture import Target
+from tracer.model.environment import Target
 
 
 def judge_module(

@@ -182,7 +182,7 @@ class Ends:
         for place in launch.targets:
             source = self.citations.ref(place.file, place.function.line, self.token(place), place.function.last)
             note = "declared here; defined in no source of the module" if place.function.kind == "declaration" else None
-            out.append(KernelSource(name=place.function.name, source=source, note=note))
+            out.append(KernelSource(name=_shown(place.function.name), source=source, note=note))
         if out:
             return out
         name = re.match(r"[\w:]+", launch.kernel)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from tracer.model.kernel import DecodedName
@@ -170,8 +172,22 @@ class FunctionSources:
                     conditions = " and ".join(end.conditions) if end.conditions else None
                     hops.append(checked_hop(Layer.LAUNCH, end.kernel, end.source, note=conditions))
         if not seen:
-            hops += self._template_launches(definition)
+            hops += self._template_launches(definition) or self._other_launches(definition)
         return hops[:12]
+
+    def _other_launches(self, definition: Definition) -> list[Hop]:
+        """Launches in host functions that no op leads to."""
+        leaf = definition.function.leaf
+        hops = []
+        for file in self.index.cpp_named(leaf):
+            facts = self.index.cpp(file)
+            for function in facts.functions if facts is not None else ():
+                for site in function.launches:
+                    if re.split(r"[<\s]", site.kernel)[0].rpartition("::")[2] == leaf:
+                        source = self.citations.ref(file, site.line)
+                        note = f"in {function.name}, which no op that is declared with compile_ops calls"
+                        hops.append(checked_hop(Layer.LAUNCH, site.kernel, source, note=note))
+        return hops
 
     def template_hops(self, template: str) -> list[Hop]:
         """What a source template launches, and the kernels' sources."""

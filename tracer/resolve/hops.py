@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame, Launch, SourceTree
+from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame, Launch
+from tracer.model.environment import SourceTree
 from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, JitLayer
 from tracer.model.source import Dispatch, Hop, Layer, TunedLookup, TunedStatus

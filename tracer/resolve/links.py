@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from tracer.model.capture import SourceTree
+from tracer.model.environment import SourceTree
 from tracer.model.source import SourceRef
 
 #: tree -> (tag of a release, folder of the package in the repository)
