@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from tracer.importers.boundaries import (
+    ARRAY_END,
+    boundary_before,
+    end_of,
+    error_position,
+    opening_of,
+    skip_blanks,
+    skip_filler,
+)
 from tracer.importers.losses import Losses
 from tracer.importers.salvage import other_value, repair
 
 T = TypeVar("T")
 
-_AT_BYTE = re.compile(r"\(byte (\d+)\)")
-_ARRAY_END = re.compile(rb"\}\s*(\])\s*[,}]")
-_FILLER = re.compile(rb"[\s,]*")
-_BLANKS = re.compile(rb"\s*")
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 
 #: a list of objects inside an element may look like the next elements; so many of them are tried together
@@ -28,23 +32,6 @@ _ENDS_TRIED = 8
 #: where an element is no object, so much text is looked at for its end
 _OTHER_VALUE_BYTES = 1 << 16
 _NO_EVENT = "elements that are no events"
-
-
-@cache
-def boundary_before(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Text between two elements, of which the second begins with one of some keys.
-
-    An unescaped quote behind a brace opens a string or closes one; a key and a colon follow only an opening one. So no
-    string of well-formed JSON holds such a text.
-    """
-    first = b"|".join(re.escape(key.encode()) for key in first_keys)
-    return re.compile(rb'\}\s*,\s*(\{)\s*"(?:' + first + rb')"\s*:')
-
-
-@cache
-def _opening(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
-    """The beginning of an element."""
-    return re.compile(rb'\{\s*"(?:' + b"|".join(re.escape(key.encode()) for key in first_keys) + rb')"\s*:')
 
 
 class Elements(msgspec.Struct, Generic[T], frozen=True):
@@ -91,7 +78,7 @@ class SliceReader:
         self._elements = elements
         self._losses = losses
         self._boundary = boundary_before(elements.first_keys)
-        self._opening = _opening(elements.first_keys)
+        self._opening = opening_of(elements.first_keys)
         self._literal = b""
         self._stuck_at = -1
 
@@ -114,7 +101,7 @@ class SliceReader:
 
     def closing(self, text: bytes | bytearray, at: int, base: int) -> tuple[Batch[Any], int] | None:
         """The elements from `at` to the array's end, and where its bracket is; None when it does not end in `text`."""
-        for tried, end in enumerate(_ARRAY_END.finditer(text, at)):
+        for tried, end in enumerate(ARRAY_END.finditer(text, at)):
             if tried == _ENDS_TRIED:
                 break
             items = self._try(bytes(text[at : end.start(1)]), base + at)
@@ -135,10 +122,10 @@ class SliceReader:
         """
         at = 0
         marks: list[re.Match[bytes]] | None = None
-        while (at := _skip_filler(text, at)) < len(text):
+        while (at := skip_filler(text, at)) < len(text):
             if text[at : at + 1] == b"]":
                 return at, True
-            if final and (end := _ARRAY_END.search(text, at)) is not None:
+            if final and (end := ARRAY_END.search(text, at)) is not None:
                 # nearly always the array's end; if it is not, this does not decode and the careful way follows
                 items = self._try(text[at : end.start(1)], base + at)
                 if items is not None:
@@ -147,21 +134,21 @@ class SliceReader:
             whole = b"[" + text[at:] if final else b"[" + text[at:] + b"]"
             try:
                 yield Batch(self._key, self._array, base + at, self._elements.decode(whole))
-                return _end_of(text, final), final
+                return end_of(text, final), final
             except msgspec.ValidationError:
                 items = self._one_by_one(whole, base + at)
                 if items is not None:
                     yield Batch(self._key, self._array, base + at, items)
-                    return _end_of(text, final), final
+                    return end_of(text, final), final
                 position = len(whole)
             except msgspec.DecodeError as error:
-                if "trailing characters" in str(error) and (position := _position(error, whole)) > 1:
+                if "trailing characters" in str(error) and (position := error_position(error, whole)) > 1:
                     end_at = text.rindex(b"]", at, at + position - 1)
                     items = self._try(text[at:end_at], base + at)
                     if items is not None:
                         yield Batch(self._key, self._array, base + at, items)
                         return end_at, True
-                position = _position(error, whole)
+                position = error_position(error, whole)
             if marks is None:
                 marks = list(self._boundary.finditer(text))
             lead_at = at
@@ -257,10 +244,10 @@ class SliceReader:
             elif mark is not None:
                 end = mark.start(1)
             else:
-                close = _ARRAY_END.search(text, at) if final else None
+                close = ARRAY_END.search(text, at) if final else None
                 end = close.start(1) if close else len(text)
             return end, [item] if item is not None else []
-        closed = _ARRAY_END.search(text, at) if final and not after else None
+        closed = ARRAY_END.search(text, at) if final and not after else None
         if final and not after and closed is None:
             self._losses.add("truncated: the text ends inside an event", byte=base + at)
         else:
@@ -270,7 +257,7 @@ class SliceReader:
     def _behind(self, text: bytes, at: int, mark: re.Match[bytes] | None, base: int) -> int:
         """Where reading goes on behind an element that ends at `at`; counts what stands there and should not."""
         limit = mark.start() + 1 if mark else len(text)
-        start = _skip_blanks(text, at)
+        start = skip_blanks(text, at)
         if start >= limit or text[start : start + 1] in (b",", b"]"):
             return at
         if text[start : start + 1] == b"{":
@@ -292,33 +279,5 @@ class SliceReader:
             return item
 
 
-def _end_of(text: bytes, final: bool) -> int:
-    """Where the elements of a text end that holds nothing else: at the array's bracket, where the file ends with it."""
-    return text.rindex(b"]") if final else len(text)
-
-
-def _skip_blanks(text: bytes, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
-
-
-def _skip_filler(text: bytes, at: int) -> int:
-    found = _FILLER.match(text, at)
-    return found.end() if found else at
-
-
 def _start(mark: re.Match[bytes]) -> int:
     return mark.start()
-
-
-def _position(error: msgspec.DecodeError, whole: bytes) -> int:
-    """Where in `whole` the decoder stopped; its end when it does not say."""
-    found = _AT_BYTE.search(str(error))
-    if found is not None:
-        return int(found.group(1))
-    if "UTF-8" in str(error):
-        try:
-            whole.decode()
-        except UnicodeDecodeError as place:
-            return place.start
-    return len(whole)

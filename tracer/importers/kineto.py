@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tracer.importers.arrays import ArrayStream, array_keys
-from tracer.importers.elements import Elements, boundary_before
+from tracer.importers.boundaries import boundary_before
+from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.kineto_events import (
     FIRST_KEYS,
