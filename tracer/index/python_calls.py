@@ -11,7 +11,7 @@ import ast
 import msgspec
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 
 _JIT = ("jit", "autotune", "heuristics")
 
@@ -122,7 +122,7 @@ def _is_jit(decorator: str) -> bool:
 
 def _calls(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
-    for node in ast.walk(function):
+    for node in (inner for statement in function.body for inner in ast.walk(statement)):
         if not isinstance(node, ast.Call):
             continue
         called = node.func.value if isinstance(node.func, ast.Subscript) else node.func

@@ -1,0 +1,365 @@
+"""Names led to their source: over a miniature tree in full, over the wheel and aiter's main by samples."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.index.mini import write_mini
+from tracer.aiter.tree import AiterTree
+from tracer.cli.where import as_json, as_text, command
+from tracer.errors import SourceTreeError
+from tracer.index.tree_index import TreeIndex
+from tracer.model.source import Layer, SourceRef, UnresolvedReason
+from tracer.resolve.answers import Where, WhereKind, WhereStatus
+from tracer.resolve.chain import Chains
+from tracer.resolve.coverage import Coverage, coverage
+from tracer.resolve.where import Finder
+
+
+@pytest.fixture
+def mini(tmp_path: Path) -> Path:
+    return write_mini(tmp_path / "mini")
+
+
+@pytest.fixture
+def finder(mini: Path, tmp_path: Path) -> Finder:
+    return Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache"))
+
+
+def _places(answer: Where) -> list[tuple[str, str, str]]:
+    return [
+        (hop.layer, hop.name, f"{hop.source.file}:{hop.source.line}" if hop.source else str(hop.reason))
+        for hop in answer.hops
+    ]
+
+
+def test_an_op_is_led_from_python_to_its_kernel(finder: Finder) -> None:
+    answer = finder.find("norm_it")
+    assert (answer.kind, answer.status) == (WhereKind.OP, WhereStatus.RESOLVED)
+    assert _places(answer) == [
+        ("python", "norm_it", "aiter/ops/norm.py:5"),
+        ("registered_op", "aiter::norm_it", "aiter/jit/utils/torch_guard.py:6"),
+        ("jit", "compile_ops", "aiter/jit/core.py:1"),
+        ("jit", "module_norm", "aiter/jit/optCompilerConfig.json:2"),
+        ("binding", "NORM_PYBIND", "csrc/pybind/norm_pybind.cu:4"),
+        ("binding", 'm.def("norm_fwd")', "csrc/include/ops.h:3"),
+        ("cpp", "ns::norm_fwd", "csrc/kernels/norm.cu:20"),
+        ("launch", "ns::norm_kernel<float, 128>, ns::norm_kernel<float, 256>", "csrc/include/ops.h:8"),
+        ("kernel", "ns::norm_kernel", "csrc/kernels/norm.cu:6"),
+    ]
+    assert answer.source is not None
+    assert answer.source.end_line == 19
+
+
+@pytest.mark.parametrize("name", ["norm_fwd", "aiter::norm_it", "aiter.ops.norm.norm_it", "torch.ops.aiter.norm_it"])
+def test_an_op_answers_to_all_of_its_names(finder: Finder, name: str) -> None:
+    assert finder.find(name).hops == finder.find("norm_it").hops
+
+
+def test_an_op_that_the_guard_leaves_plain_is_no_registered_op(finder: Finder) -> None:
+    answer = finder.find("plain_one")
+    assert answer.status is WhereStatus.RESOLVED
+    assert Layer.REGISTERED_OP not in {hop.layer for hop in answer.hops}
+    assert "launches no kernel" in " ".join(answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("unbound", UnresolvedReason.NO_BINDING), ("no_recipe", UnresolvedReason.NO_RECIPE)],
+)
+def test_an_op_that_cannot_be_led_says_why_in_a_fixed_word(finder: Finder, name: str, reason: UnresolvedReason) -> None:
+    answer = finder.find(name)
+    assert (answer.status, answer.reason) == (WhereStatus.UNRESOLVED, reason)
+
+
+def test_a_ctypes_op_ends_at_its_code_object(finder: Finder) -> None:
+    answer = finder.find("c_one")
+    assert _places(answer)[-3:] == [
+        ("cpp", "c_one", "csrc/c/c_one.cu:2"),
+        ("launch", "/one/one.co", "csrc/c/c_one.cu:5"),
+        ("kernel", "one.co", "hsa/gfx942/one/one.co:None"),
+    ]
+
+
+def test_a_python_function_reaches_ops_and_triton_kernels(finder: Finder) -> None:
+    answer = finder.find("scale_it")
+    assert answer.kind is WhereKind.PYTHON
+    assert [(route.to, route.kind) for route in answer.routes] == [
+        ("_scale_kernel", WhereKind.TRITON),
+        ("norm_it", WhereKind.OP),
+    ]
+    assert [(hop.name, hop.source.line if hop.source else None) for hop in answer.routes[1].hops] == [
+        ("aiter.ops.wrapped.scale_it", 8),
+        ("aiter.ops.wrapped.inner", 12),
+        ("aiter.ops.norm.norm_it", 5),
+    ]
+
+
+def test_a_triton_kernel_has_its_launch_and_its_flow_from_its_own_text(finder: Finder) -> None:
+    answer = finder.find("_scale_kernel")
+    assert _places(answer) == [
+        ("python", "aiter.ops.wrapped.scale_it", "aiter/ops/wrapped.py:9"),
+        ("kernel", "_scale_kernel", "aiter/ops/tri.py:9"),
+    ]
+    assert [(step.kind, step.source.line if step.source else None) for step in answer.core_flow] == [
+        ("map", 10), ("loop", 12), ("load", 13), ("call", 14), ("load", 6), ("dot", 15), ("scale", 15),
+        ("epilogue", 16), ("store", 17), ("atomic", 18),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ns::norm_kernel",
+        "void ns::norm_kernel<float, 128>(float*, float const*)",
+        "_ZN2ns11norm_kernelIfLi128EEEvPT_PKS1_",
+    ],
+)
+def test_a_hip_kernel_is_found_by_name_text_and_symbol(finder: Finder, name: str) -> None:
+    answer = finder.find(name)
+    assert (answer.kind, answer.status) == (WhereKind.HIP_KERNEL, WhereStatus.RESOLVED)
+    assert answer.source is not None
+    assert (answer.source.file, answer.source.line) == ("csrc/kernels/norm.cu", 6)
+    assert answer.ops == ("aiter.ops.norm.norm_it",)
+    assert [step.kind for step in answer.core_flow] == [
+        "lds", "map", "loop", "load", "lds", "lds", "barrier", "reduce", "store",
+    ]  # fmt: skip
+
+
+def test_a_kernel_with_another_template_is_only_inferred(finder: Finder) -> None:
+    answer = finder.find("void ns::norm_kernel<float, 128, true>(float*, float const*)")
+    assert answer.status is WhereStatus.INFERRED
+    assert "another version" in " ".join(answer.notes)
+
+
+def test_kernels_of_one_name_are_told_apart_by_what_the_name_shows(mini: Path, finder: Finder) -> None:
+    (mini / "csrc/kernels/other.cu").write_text(
+        "template <typename T, bool B>\n__global__ void norm_kernel(T* out, int n) { out[0] = n; }\n"
+    )
+    asked = Finder(TreeIndex(finder.index.tree, finder.index.cache.path.parent.parent))
+    both = asked.find("norm_kernel")
+    assert (both.status, both.reason) == (WhereStatus.AMBIGUOUS, UnresolvedReason.AMBIGUOUS)
+    assert {c.source.file for c in both.candidates if c.source} == {"csrc/kernels/norm.cu", "csrc/kernels/other.cu"}
+    one = asked.find("void norm_kernel<float, true>(float*, int)")
+    assert one.status is WhereStatus.RESOLVED
+    assert one.source is not None
+    assert one.source.file == "csrc/kernels/other.cu"
+
+
+def test_a_kernel_of_a_source_template_leads_to_the_python_that_compiles_it(finder: Finder) -> None:
+    assert _places(finder.find("itf_kernel")) == [
+        ("jit", "compile_template_op", "csrc/cpp_itfs/it.py:4"),
+        ("launch", "itf_kernel", "csrc/cpp_itfs/it.cpp.jinja:4"),
+        ("kernel", "itf_kernel", "csrc/cpp_itfs/it.cuh:1"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["_ZN5aiter3oneE", "_ZN5aiter3oneE.kd", "aiter::one", "one.co"])
+def test_an_assembly_kernel_ends_at_its_object(finder: Finder, name: str) -> None:
+    answer = finder.find(name)
+    assert answer.source is not None
+    assert answer.source.file == "hsa/gfx942/one/one.co"
+    assert answer.hops[-2].source == SourceRef("hsa/gfx942/one/one.csv", 2, "aiter")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("no_such_thing_at_all", UnresolvedReason.NO_SUCH_NAME),
+        ("", UnresolvedReason.NO_SUCH_NAME),
+        ("\x00\ud800<<<", UnresolvedReason.NO_SUCH_NAME),
+        ("a" * 5000, UnresolvedReason.NO_SUCH_NAME),
+        ("void at::native::vectorized_elementwise_kernel<4, x>(int)", UnresolvedReason.OTHER_LIBRARY),
+        ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN", UnresolvedReason.OTHER_LIBRARY),
+        ("aten::mm", UnresolvedReason.OTHER_LIBRARY),
+    ],
+)
+def test_what_the_tree_does_not_hold_is_unresolved_with_a_reason(
+    finder: Finder, name: str, reason: UnresolvedReason
+) -> None:
+    answer = finder.find(name)
+    assert (answer.kind, answer.status, answer.reason) == (WhereKind.UNKNOWN, WhereStatus.UNRESOLVED, reason)
+
+
+def test_a_typing_error_is_answered_with_close_names(finder: Finder) -> None:
+    assert "norm_it" in {candidate.name for candidate in finder.find("nrom_it").candidates}
+
+
+def test_a_file_that_vanishes_between_index_and_answer_is_not_cited(mini: Path, finder: Finder) -> None:
+    assert finder.index.cpp("csrc/kernels/norm.cu") is not None
+    chains = Chains(finder.index)
+    op = next(op for op in finder.index.ops if op.declaration.name == "norm_it")
+    for recipe in finder.index.recipes.values():
+        chains.scope(recipe)
+    (mini / "csrc/kernels/norm.cu").unlink()
+    chain = chains.chain(op)
+    cited = next(hop for hop in chain.hops if hop.layer is Layer.CPP)
+    assert (cited.source, cited.reason) == (None, UnresolvedReason.CHANGED)
+
+
+def test_a_line_that_changed_is_not_cited(mini: Path, finder: Finder) -> None:
+    finder.find("norm_it")
+    text = (mini / "csrc/kernels/norm.cu").read_text()
+    (mini / "csrc/kernels/norm.cu").write_text("\n" * 40 + text)
+    fresh = Finder(TreeIndex(finder.index.tree, finder.index.cache.path.parent.parent)).find("norm_it")
+    assert ("cpp", "ns::norm_fwd", "csrc/kernels/norm.cu:60") in _places(fresh)
+
+
+def test_a_header_that_does_not_parse_costs_only_itself(mini: Path, tmp_path: Path) -> None:
+    (mini / "csrc/include/broken.h").write_text("template < class { { ((( void f(\n")
+    (mini / "csrc/kernels/norm.cu").write_text('#include "broken.h"\n' + (mini / "csrc/kernels/norm.cu").read_text())
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("norm_it")
+    assert answer.status is WhereStatus.RESOLVED
+
+
+def test_a_checkout_of_another_project_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "aiter").mkdir()
+    (tmp_path / "aiter/__init__.py").write_text("")
+    with pytest.raises(SourceTreeError):
+        AiterTree.find(tmp_path)
+
+
+def test_the_verb_prints_text_and_documented_json(mini: Path, tmp_path: Path) -> None:
+    environment = {"KTRACE_CACHE": str(tmp_path / "cache")}
+    runner = CliRunner()
+    shown = runner.invoke(command, ["norm_it", "--aiter", str(mini)], env=environment)
+    assert "csrc/kernels/norm.cu:20" in shown.stdout
+    plain = runner.invoke(command, ["norm_it", "nothing_here", "--json", "--aiter", str(mini)], env=environment)
+    rows = [json.loads(line) for line in plain.stdout.splitlines()]
+    assert [row["schema"] for row in rows] == ["ktrace.where/1"] * 2
+    assert rows[0]["hops"][6]["source"]["line"] == 20
+    assert rows[1]["reason"] == "no_such_name"
+    assert rows[0]["tree"]["composable_kernel"] is False
+    assert "composable_kernel" in plain.stderr
+
+
+def test_a_cache_folder_that_cannot_be_written_is_said_and_no_more(mini: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    result = CliRunner().invoke(command, ["norm_it", "--aiter", str(mini)], env={"KTRACE_CACHE": str(blocked)})
+    assert "csrc/kernels/norm.cu:20" in result.stdout
+    assert "KTRACE_CACHE" in result.stderr
+
+
+def test_every_answer_of_the_mini_tree_has_text_and_json(finder: Finder) -> None:
+    for name in ("norm_it", "scale_it", "_scale_kernel", "ns::norm_kernel", "itf_kernel", "one.co", "nothing"):
+        answer = finder.find(name)
+        assert as_text(answer)
+        assert as_json(answer, finder.index)["name"] == name
+
+
+def test_coverage_counts_by_module_and_in_total(finder: Finder) -> None:
+    found = coverage(finder.chains)
+    assert found.total.ops == 5
+    assert found.total.definition == {"resolved": 3, "unresolved": 2}
+    assert found.total.launch == {"resolved": 2, "host_only": 1, "unresolved": 2}
+    assert found.total.reasons == {"no_binding": 1, "no_recipe": 1}
+    assert {count.module for count in found.modules} == {"module_norm", "module_none", "module_c"}
+
+
+def test_no_torch_triton_or_aiter_is_imported(mini: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from tracer.cli.main import main\n"
+        "try:\n"
+        f"    main(['where', 'norm_it', '--aiter', {str(mini)!r}])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "assert not {'torch', 'triton', 'aiter'} & set(sys.modules), 'imported'\n"
+    )
+    environment = {"KTRACE_CACHE": str(tmp_path), "PATH": ""}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+# ---- the real trees -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Finder:
+    try:
+        tree = AiterTree.find()
+    except SourceTreeError:
+        pytest.skip("amd-aiter is not installed")
+    return Finder(TreeIndex(tree, tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="module")
+def main(aiter_main: Path, tmp_path_factory: pytest.TempPathFactory) -> Finder:
+    return Finder(TreeIndex(AiterTree.find(aiter_main), tmp_path_factory.mktemp("cache")))
+
+
+def _check(found: Coverage, finder: Finder, definition: float, launch: float) -> None:
+    assert found.total.definition_share >= definition
+    assert found.total.launch_share is not None
+    assert found.total.launch_share >= launch
+    for row in found.ops:
+        for source in (row.definition_source, *row.launch_sources):
+            if source is not None and source.line is not None:
+                lines = finder.citations.lines(source.file)
+                assert lines is not None
+                assert source.line <= len(lines)
+        if row.definition not in ("resolved", "inferred"):
+            assert row.definition_reason in set(UnresolvedReason)
+        if row.launch == "unresolved":
+            assert row.launch_reason in set(UnresolvedReason)
+
+
+def test_the_wheels_ops_are_led_to_their_definitions_and_launches(wheel: Finder) -> None:
+    _check(coverage(wheel.chains), wheel, 0.95, 0.85)
+
+
+def test_mains_ops_are_led_to_their_definitions_and_launches(main: Finder) -> None:
+    _check(coverage(main.chains), main, 0.95, 0.85)
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("gemm_a8w8_blockscale", "gridwise_gemm_xdl_cshuffle_v3_multi_d_ab_scale.hpp"),
+        ("aiter::mha_batch_prefill", "fmha_batch_prefill_kernel.hpp"),
+        ("rmsnorm2d_fwd", "rmsnorm2d_fwd_kernel.hpp"),
+        ("pa_fwd_asm", "pa_asm.csv"),
+        ("paged_attention_ragged", "csrc/cpp_itfs/pa/pa_ragged.cuh"),
+    ],
+)
+def test_ops_of_the_wheel_end_at_the_right_source(wheel: Finder, name: str, end: str) -> None:
+    answer = wheel.find(name)
+    kernels = [hop.source.file for hop in answer.hops if hop.layer is Layer.KERNEL and hop.source is not None]
+    assert any(file.endswith(end) for file in kernels), _places(answer)
+
+
+def test_kernels_of_real_traces_end_at_the_right_source(wheel: Finder, main: Finder, ktrace_data: Path) -> None:
+    rows = (json.loads(line) for line in (ktrace_data / "names/real_names.jsonl").read_text().splitlines())
+    names = {row["name"] for row in rows}
+    expected = {
+        "add_rmsnorm_quant_kernel": "csrc/kernels/rmsnorm_quant_kernels.cu",
+        "paged_attention_ll4mi_QKV_mfma16_kernel": "csrc/cpp_itfs/pa/pa_ragged.cuh",
+        "paged_attention_ll4mi_reduce_kernel": "csrc/cpp_itfs/pa/pa_ragged.cuh",
+    }
+    for word, file in expected.items():
+        for name in (n for n in names if word in n):
+            source = main.find(name).source
+            assert source is not None
+            assert source.file == file
+    for name in (n for n in names if "FmhaBatchPrefillWithPagedKVCacheKernel" in n):
+        source = wheel.find(name).source
+        assert source is not None
+        assert source.file.endswith("ops/fmha/kernel/fmha_batch_prefill_kernel.hpp")
+        assert wheel.find(name).ops == ("aiter.ops.mha.mha_batch_prefill",)
+
+
+def test_a_compiled_symbol_leads_to_instance_op_and_header(wheel: Finder, ktrace_data: Path) -> None:
+    row = json.loads((ktrace_data / "names/ck_symbols.jsonl").read_text().splitlines()[0])
+    answer = wheel.find(row["symbol"])
+    assert (answer.kind, answer.status) == (WhereKind.CK_KERNEL, WhereStatus.RESOLVED)
+    assert [match.instance for match in answer.instances] == [row["instance"]]
+    assert "aiter.ops.gemm_op_a8w8.gemm_a8w8_blockscale_ck" in answer.ops
+    assert answer.core_flow
+    assert all(step.shared for step in answer.core_flow)
