@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 import sys
+import types
 from typing import Any
 
 import msgspec
 import pytest
 
+from tracer.capture import arguments
 from tracer.capture.arguments import summarise
 from tracer.model.capture import ArgumentKind, TensorInfo
 
@@ -105,3 +107,17 @@ def test_no_torch_is_loaded_for_a_summary() -> None:
     if "torch" not in sys.modules:
         summarise("x", object())
         assert "torch" not in sys.modules
+
+
+@pytest.mark.parametrize("attribute", ["_fake_device", "fake_device"])
+def test_a_fake_tensors_device_is_read_where_its_torch_keeps_it(
+    attribute: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Kept:
+        pass
+
+    kept = Kept()
+    setattr(kept, attribute, "cuda:0")
+    module = types.SimpleNamespace(FakeTensor=Kept)
+    monkeypatch.setitem(sys.modules, "torch._subclasses.fake_tensor", module)
+    assert arguments._device(kept, Kept, None) == "cuda:0"

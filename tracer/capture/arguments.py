@@ -17,6 +17,8 @@ from tracer.model.capture import Argument, ArgumentKind, TensorInfo
 _LONGEST_TEXT = 300
 _MOST_ITEMS = 8
 _DEEPEST = 2
+#: where a FakeTensor keeps its device: torch 2.13, and before it (2.8 to 2.11)
+_FAKE_DEVICE = ("_fake_device", "fake_device")
 
 _MRO = type.__dict__["__mro__"].__get__
 _QUALNAME = type.__dict__["__qualname__"].__get__
@@ -58,7 +60,12 @@ def _device(value: Any, kind: type, torch: Any) -> str | None:
     fake = sys.modules.get("torch._subclasses.fake_tensor")
     if fake is not None and kind is fake.FakeTensor:
         # FakeTensor.device is a Python property; the C accessor would call back into dispatch (torch 2.13)
-        return str(object.__getattribute__(value, "_fake_device"))
+        for name in _FAKE_DEVICE:
+            try:
+                return str(object.__getattribute__(value, name))
+            except AttributeError:
+                continue
+        return None
     if kind in (torch.Tensor, torch.nn.Parameter):
         return str(torch._C.TensorBase.device.__get__(value))
     return None
