@@ -14,7 +14,7 @@ import msgspec
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
 from tracer.errors import KtraceError
-from tracer.model.capture import CaptureRecord, Launch, Resources
+from tracer.model.capture import BoundaryCall, CaptureRecord, Launch, Resources
 from tracer.model.evidence import Evidence, GridUnit
 from tracer.model.source import Dispatch
 from tracer.ops.triton_gemm import split_k_warning
@@ -49,6 +49,8 @@ def _dispatches(record: CaptureRecord, tree: AiterTree) -> tuple[dict[int, Dispa
             continue
         try:
             dispatch = resolve_dispatch(tree, call, record.target, record.environment.variables)
+            if dispatch is None:
+                dispatch = _indexed(tree, call)
         except KtraceError as error:
             warnings.append(f"the choice of {call.module}.{call.function} could not be followed: {error.message}")
             continue
@@ -57,6 +59,13 @@ def _dispatches(record: CaptureRecord, tree: AiterTree) -> tuple[dict[int, Dispa
             if (stop := _stop(dispatch)) is not None and " refuses the call: " in stop:
                 warnings.append(stop)
     return found, warnings
+
+
+def _indexed(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
+    """The chain by the static index, which takes seconds to load and so is loaded only where no rule is known."""
+    from tracer.resolve.indexed import indexed_dispatch
+
+    return indexed_dispatch(tree, call)
 
 
 def _with_choice(launch: Launch, dispatches: Mapping[int, Dispatch]) -> Launch:
