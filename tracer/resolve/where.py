@@ -39,6 +39,8 @@ _OTHER_NAMESPACES = re.compile(
     r"\s*(?:void\s+)?(?:at|c10|cub|thrust|cutlass|nccl|rccl|rocprim|hipcub|cublas\w*|cudnn|vllm|flash\w*|sglang|torch|std|"
     r"aten|prims|c10d|fbgemm|xformers|flashinfer)(?:::|_)"
 )
+#: what a Triton kernel's name goes on with when its constants are written behind it
+_CONSTANTS = re.compile(r"_(?=[A-Z0-9]|\w*_\d)")
 _CHAINS_SHOWN = 8
 #: longer names are copied, not typed: close ones are of no use
 _LONGEST_TYPED = 80
@@ -338,7 +340,7 @@ def _module(file: str) -> str:
 
 def _longest_prefix(name: str, kernels: dict[str, list[str]]) -> str | None:
     """The kernel whose name a longer one (with its constants written behind) begins with."""
-    found = [k for k in kernels if re.match(rf"{re.escape(k)}_(?=[A-Z0-9]|\w*_\d)", name)]
+    found = [k for k in kernels if name.startswith(k) and _CONSTANTS.match(name, len(k))]
     return max(found, key=len, default=None)
 
 
