@@ -1,6 +1,6 @@
 """`make bench`: the main job as a whole process, against a process that only imports aiter under the same dry set-up.
 
-Prints medians and ratios; exits 1 when a ratio is over its limit. Both sides run in turn, in one session.
+Prints medians and ratios; exits 1 when a ratio is over its limit. Both sides take turns in one run.
 """
 
 from __future__ import annotations
