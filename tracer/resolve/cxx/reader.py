@@ -77,9 +77,8 @@ class Reader:
 
     def take(self) -> str:
         """Reads the next token."""
-        token = self.peek()
         self.at += 1
-        return token
+        return self.peek(-1)
 
     def closing(self, start: int) -> int:
         """The index of the bracket that closes the one at `start`; the end when none does."""
