@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import sys
 
 from tracer.capture.protocol import AiterPlace
 from tracer.model.environment import Environment, SourceTree
-from tracer.versions import ktrace_version
+from tracer.versions import installed_version, ktrace_version
 
 #: public repositories of the libraries whose frames are cited, and how a version is named there
 _REPOSITORIES = {
@@ -24,12 +23,7 @@ _VARIABLES = ("GPU_ARCHS", "CU_NUM", "PYTORCH_ALLOC_CONF", "ENABLE_CK")
 def version_of(package: str) -> str | None:
     """The version of a package: what is loaded says, else what is installed; None when neither is there."""
     loaded = getattr(sys.modules.get(package), "__version__", None)
-    if loaded is not None:
-        return str(loaded)
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    return str(loaded) if loaded is not None else installed_version(package)
 
 
 def describe(aiter: AiterPlace | None, *, dry: bool) -> Environment:
