@@ -68,6 +68,7 @@ def test_light_commands_load_neither_torch_nor_triton(
     if request.node.get_closest_marker("aiter") and importlib.util.find_spec("aiter") is None:
         pytest.skip("aiter is not installed")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KTRACE_AITER", raising=False)
     assert not loaded_by_command(arguments) & HEAVY
 
 

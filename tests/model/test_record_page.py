@@ -33,6 +33,7 @@ STRUCTS: tuple[type[msgspec.Struct], ...] = (
     capture.Resources,
     capture.CompiledKernel,
     source.Dispatch,
+    source.Instantiation,
     source.TunedLookup,
     source.CsvRow,
     source.Hop,

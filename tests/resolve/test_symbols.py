@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from tests.resolve.compile_symbols import Compiled
+from tests.resolve.compile_symbols import compiled as compiled_by
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tree import AiterTree
 from tracer.cli.symbols import command, read_shape
@@ -22,8 +26,9 @@ from tracer.resolve.symbols import CkSymbols, Shape
 FIELDS = ("gemm_spec", "main_k_loop", "mem_op", "tail", "min_occupancy")
 BLOCKSCALE = "a8w8_blockscale_1x128x128_256x32x64x128_16x16_16x16_8x32x1_8x32x1_1x32x1x8_8_2x1_intrawave_v1"
 ROWWISE = "a8w8_rowwise_64x16x16x128_16x16_1x1_8x8x1_8x8x1_1x16x1x4_4x4x1_1x1_interwave_v1"
-#: the device operation launches two-buffer kernels with odd and even tails for pipeline 4; the list has others
-NOT_BY_THE_HEADER = "_v4"
+#: Clang compiles two-buffer kernels with odd and even tails for pipeline 4, as the header says; the list has others
+NOT_BY_THE_COMPILER = "_v4"
+COMPILED = Path(__file__).parents[1] / "data/ck_symbols.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +62,32 @@ def test_an_instance_has_exactly_the_symbols_that_were_compiled(
     wrong = []
     for name, rows in compiled.items():
         answer = {symbol.symbol: symbol for symbol in symbols.of(name).symbols}
-        if name.endswith(NOT_BY_THE_HEADER):
-            assert {a.tail for a in answer.values()} == {"Odd", "Even"}
+        if name.endswith(NOT_BY_THE_COMPILER):
             continue
         agree = all(getattr(answer[s], f) == row[f] for s, row in rows.items() if s in answer for f in FIELDS)
         if set(answer) != set(rows) or not agree:
             wrong.append(name)
     assert not wrong
+
+
+def recorded() -> list[Compiled]:
+    return [msgspec.json.decode(line, type=Compiled) for line in COMPILED.read_bytes().splitlines()]
+
+
+@pytest.mark.parametrize("line", recorded(), ids=lambda line: f"{line.instance}-{line.types.replace(', ', '-')}")
+def test_symbols_are_those_that_clang_emits(symbols: CkSymbols, line: Compiled) -> None:
+    answer = symbols.of(line.instance, line.types or None, bias=line.bias)
+    assert sorted(str(symbol.symbol) for symbol in answer.symbols) == list(line.symbols)
+
+
+def test_the_recorded_symbols_are_what_a_compiler_emits_today(wheel: AiterTree) -> None:
+    clang, rocm = os.environ.get("KTRACE_CLANG"), os.environ.get("KTRACE_ROCM")
+    if not clang or not rocm:
+        pytest.skip("KTRACE_CLANG names no clang++, or KTRACE_ROCM no folder with HIP's headers")
+    line = recorded()[0]
+    instance = instance_table(wheel, line.family, "gfx942").named(line.instance)
+    assert instance is not None
+    assert compiled_by(clang, Path(rocm), wheel, line.family, instance, line.types, line.bias) == line
 
 
 def test_a_compiled_symbol_leads_to_its_instance_alone(

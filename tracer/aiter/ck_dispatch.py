@@ -14,7 +14,7 @@ import msgspec
 
 from tracer.aiter import ck, text
 from tracer.aiter.baked import BakedTable, bake, bake_rule
-from tracer.aiter.binding import Binding, Recipe, find_binding, recipe
+from tracer.aiter.binding import Recipe, find_binding, recipe
 from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
 from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
@@ -35,7 +35,7 @@ from tracer.aiter.tree import AiterTree
 from tracer.aiter.tuned import Steps, look_up, lookup
 from tracer.model.capture import BoundaryCall
 from tracer.model.environment import Target
-from tracer.model.source import Dispatch, TunedLookup, TunedStatus
+from tracer.model.source import Dispatch, Instantiation, TunedLookup, TunedStatus
 
 
 class _Module(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,6 @@ class _Module(msgspec.Struct, frozen=True, kw_only=True):
 
     family: CkFamily
     how: Recipe
-    binding: Binding
     table: InstanceTable
     merged: MergedConfig | None
     baked: BakedTable | None
@@ -57,23 +56,24 @@ def resolve_ck(
     Raises:
         SourceTreeError: a file of the tree can't be read.
     """
-    module = _module(tree, family, boundary, target, environment)
-    if module is None or module.binding.function is None:
+    binding = find_binding(tree, family.module, boundary.function)
+    module = _module(tree, family, target, environment)
+    if module is None or binding is None or binding.function is None:
         return None
-    values = call_values(module.binding, boundary)
+    values = call_values(binding, boundary)
     walk = Walk(
-        tree.absolute(module.binding.function[0]),
+        tree.absolute(binding.function[0]),
         find=lambda key: _find(module.baked, key),
         functions=host_functions(target, environment),
         names=host_names(tree, target),
     )
     reason: str | None = None
     try:
-        walk.call(module.binding.symbol, list(values.values()))
+        walk.call(binding.symbol, list(values.values()))
     except Undecided as stop:
-        reason = f"{module.binding.function[0]}:{stop.line} depends on what can't be known here: {stop.text}"
+        reason = f"{binding.function[0]}:{stop.line} depends on what can't be known here: {stop.text}"
     except Refused as stop:
-        reason = f"{module.binding.function[0]}:{stop.line} refuses the call: {stop.text}"
+        reason = f"{binding.function[0]}:{stop.line} refuses the call: {stop.text}"
     chosen = walk.chosen[-1] if walk.chosen else None
     failures = module.baked.failures if module.baked is not None else ()
     if failures:  # the generator raises, so there is no module to call
@@ -82,8 +82,8 @@ def resolve_ck(
     problem = _problem(family, values, _splits(tree, module, chosen[1] if chosen else ()))
     tuned = _tuned(tree, module, walk, values, problem, target, environment)
     instance = _instance(module, walk, chosen[0]) if chosen else None
-    hops = [*binding_hops(tree, module.binding), *([tuned_hop(tree, tuned)] if tuned else [])]
-    hops += dispatch_hops(tree, module.binding, walk, module.baked, reason)
+    hops = [*binding_hops(tree, binding), *([tuned_hop(tree, tuned)] if tuned else [])]
+    hops += dispatch_hops(tree, binding, walk, module.baked, reason)
     answer = Dispatch(
         boundary=boundary.id,
         instance=chosen[0].name if chosen else None,
@@ -94,21 +94,29 @@ def resolve_ck(
     )
     if chosen is None:
         return answer
+    answer = msgspec.structs.replace(answer, instantiation=_instantiation(chosen[0], values, problem))
     return _with_kernel(tree, module, answer, chosen[0], instance, problem)
 
 
-def _module(
-    tree: AiterTree, family: CkFamily, boundary: BoundaryCall, target: Target, environment: Mapping[str, str]
-) -> _Module | None:
+def read_ahead(tree: AiterTree, family: CkFamily, target: Target, environment: Mapping[str, str]) -> None:
+    """Reads what every choice of a family needs, so that the first one is quick.
+
+    Raises:
+        SourceTreeError: a file of the tree can't be read.
+    """
+    _module(tree, family, target, environment)
+    host_names(tree, target)
+
+
+def _module(tree: AiterTree, family: CkFamily, target: Target, environment: Mapping[str, str]) -> _Module | None:
     how = recipe(tree, family.module)
-    binding = find_binding(tree, family.module, boundary.function)
-    if how is None or binding is None:
+    if how is None:
         return None
     table = instance_table(tree, family.instances, target.arch or "")
     merged = merge(tree, require(tree, how.tuned[0]), environment) if how.tuned else None
     rule = bake_rule(tree, how.generators[0]) if how.generators and merged is not None else None
     baked = bake(rule, merged, table, target) if rule is not None and merged is not None else None
-    return _Module(family=family, how=how, binding=binding, table=table, merged=merged, baked=baked)
+    return _Module(family=family, how=how, table=table, merged=merged, baked=baked)
 
 
 def _find(baked: BakedTable | None, key: tuple[Any, ...]) -> InstanceRef | None:
@@ -146,6 +154,20 @@ def _problem(family: CkFamily, values: Mapping[str, Any], splits: int) -> Proble
         k_batch=splits,
         batch=a.info.shape[0] if family.batched else 1,
         dtype=a.info.dtype,
+    )
+
+
+def _instantiation(chosen: InstanceRef, values: Mapping[str, Any], problem: Problem | None) -> Instantiation | None:
+    if problem is None:
+        return None
+    return Instantiation(
+        types=chosen.types,
+        m=problem.m,
+        n=problem.n,
+        k=problem.k,
+        k_batch=problem.k_batch,
+        batch=problem.batch,
+        bias=isinstance(values.get("bias"), Tensor),
     )
 
 

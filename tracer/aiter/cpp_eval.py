@@ -6,6 +6,7 @@ walked in their own text, so the rules are those of the aiter at hand; what can'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
@@ -41,6 +42,8 @@ _DISPATCH_TYPES = {
 _MAX_DEPTH = 30
 #: the class that loads a code object (csrc/include/aiter_hip_common.h)
 LOADER = "AiterAsmKernel"
+#: the macro that a generator writes its look-up table as
+_TABLE_MACRO = "GENERATE_LOOKUP_TABLE"
 _STANDARD = ("static_cast", "make_tuple", "get", "string", "to_string", "make_unique", "tie", "optional")
 _MATH = ("pow", "ceil", "max", "min", "move")
 
@@ -81,6 +84,8 @@ class Walk(Statements):
         self.events: list[Event] = []
         self.chosen: list[tuple[InstanceRef, tuple[Any, ...]]] = []
         self.launches: list[KernelLaunch] = []
+        #: each function that is being walked, with its template arguments
+        self._walked: list[tuple[Node, Scope]] = []
 
     def call(
         self, name: str, arguments: Sequence[Any], types: Sequence[str] = (), members: LoadedKernel | None = None
@@ -101,11 +106,13 @@ class Walk(Statements):
         if node is None or len(self._stack) > _MAX_DEPTH:
             raise Undecided(0, name, self._stack[-1] if self._stack else name)
         own = {**members.members, "this": members} if members is not None else {}
-        scope: Scope = {**own, **self._template(node, types), **self._parameters(node, arguments)}
+        bound = self._template(node, types)
+        scope: Scope = {**own, **bound, **self._parameters(node, arguments)}
         if name not in self.source.classes:  # a constructor chooses nothing
             self.events.append(Event("enter", line_of(node), name))
         before, self._offset = self._offset, 0
         self._stack.append(name)
+        self._walked.append((node, bound))
         body = node.child_by_field_name("body")
         assert body is not None
         try:
@@ -114,6 +121,7 @@ class Walk(Statements):
             return result.value
         finally:
             self._stack.pop()
+            self._walked.pop()
             self._offset = before
         return Unknown("void")
 
@@ -249,6 +257,9 @@ class Walk(Statements):
             key = key if isinstance(key, tuple) else (key,)
             found = self.find(key)
             self.events.append(Event("lookup", self._line(node), text_of(arguments[0]), found is not None, key))
+            types = self._table_types()
+            if found is not None and types:
+                return InstanceRef(found.name, types, found.line, from_table=True)
             return found if found is not None else Null()
         if isinstance(owner, Fields | Unknown) and method in ("find", "emplace", "get_or_create"):
             return self._on_cache(method, [self.evaluate(a, scope) for a in arguments])
@@ -271,6 +282,18 @@ class Walk(Statements):
         if method == "has_value" and not isinstance(owner, Unknown):
             return True
         return Unknown(text_of(node)[:120])
+
+    def _table_types(self) -> tuple[str, ...]:
+        """The template arguments of the instances in the look-up table of the function that is being walked.
+
+        Its macro writes them; where that stands in branches, one an output type, they are the function's own.
+        """
+        node, bound = self._walked[-1] if self._walked else (None, {})
+        written = re.findall(rf"\b{_TABLE_MACRO}\(([^()]*)\)", text_of(node)) if node is not None else []
+        parts = [[part.strip() for part in each.split(",") if part.strip()] for each in written]
+        listed = [tuple(self._type(part, bound) for part in each) for each in parts]
+        own = tuple(str(value) for value in bound.values())
+        return own if own in listed else listed[0] if len(set(listed)) == 1 else ()
 
     def _on_plain(self, owner: str | Table, method: str, values: list[Any], node: Node) -> Any:
         """Methods of a string, and of a table of configurations."""

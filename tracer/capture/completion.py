@@ -6,21 +6,45 @@ read here, in the parent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from tracer.aiter import ck_dispatch
 from tracer.aiter.dispatch import resolve_dispatch
+from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.tree import AiterTree
 from tracer.errors import KtraceError
 from tracer.model.capture import BoundaryCall, CaptureRecord, Launch, Resources
+from tracer.model.environment import Target
 from tracer.model.evidence import Evidence, GridUnit
 from tracer.model.source import Dispatch
 from tracer.ops.triton_gemm import split_k_warning
 
 #: candidates that a reason names; the dispatch has them all
 _MOST_CANDIDATES = 4
+
+
+def read_ahead(tree: AiterTree | None, modules: Iterable[str], target: Target, environment: Mapping[str, str]) -> None:
+    """Reads the sources behind JIT modules that are going to be called; what is amiss with them is said by `complete`.
+
+    Args:
+        tree: the aiter that runs, or None.
+        modules: names of JIT modules.
+        target: what the calls are for.
+        environment: the environment variables of the calls.
+    """
+    for module in modules:
+        family = CK_FAMILIES.get(module)
+        if tree is None or family is None or target.arch is None:
+            continue
+        from tracer.resolve import dispatch_symbols
+
+        with contextlib.suppress(KtraceError):
+            ck_dispatch.read_ahead(tree, family, target, environment)
+            dispatch_symbols.read_ahead(tree, family.instances, target.arch)
 
 
 def complete(record: CaptureRecord, tree: AiterTree | None) -> CaptureRecord:
@@ -55,7 +79,7 @@ def _dispatches(record: CaptureRecord, tree: AiterTree) -> tuple[dict[int, Dispa
             warnings.append(f"the choice of {call.module}.{call.function} could not be followed: {error.message}")
             continue
         if dispatch is not None:
-            found[call.id] = dispatch
+            found[call.id] = dispatch = _with_symbol(tree, dispatch, record.target)
             if (stop := _stop(dispatch)) is not None and " refuses the call: " in stop:
                 warnings.append(stop)
     return found, warnings
@@ -68,13 +92,22 @@ def _indexed(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
     return indexed_dispatch(tree, call)
 
 
+def _with_symbol(tree: AiterTree, dispatch: Dispatch, target: Target) -> Dispatch:
+    """The dispatch with its kernel's symbol; what evaluates CK's headers is loaded for CK instances only."""
+    if dispatch.instantiation is None or target.arch is None:
+        return dispatch
+    from tracer.resolve.dispatch_symbols import with_symbol
+
+    return with_symbol(tree, dispatch, target.arch)
+
+
 def _with_choice(launch: Launch, dispatches: Mapping[int, Dispatch]) -> Launch:
     """The launch of a call across the boundary, with what its dispatch says of it."""
     dispatch = dispatches.get(launch.boundary) if launch.boundary is not None else None
     if dispatch is None:
         return launch
     known = dispatch.parameters
-    kernel = dispatch.symbols[0] if dispatch.symbols else known.get("kernel")
+    kernel = dispatch.symbols[0] if len(dispatch.symbols) == 1 else known.get("kernel")
     chosen = dispatch.instance is not None or kernel is not None
     grid = _extents(known.get("grid"))
     return msgspec.structs.replace(

@@ -79,7 +79,8 @@ def capture_dry(
     completed: dict[int, CaptureRecord] = {}
 
     def load() -> None:
-        importlib.import_module(_COMPLETION)
+        modules = dict.fromkeys(module for op in ops for module in op.modules)
+        importlib.import_module(_COMPLETION).read_ahead(tree, modules, facts.target, os.environ)
         if meanwhile is not None:
             meanwhile()
 

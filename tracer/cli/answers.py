@@ -7,6 +7,7 @@ from typing import Any
 from tracer.model.report import KernelReport, NoteLevel, Report
 from tracer.model.roofline import Bound
 from tracer.model.source import Hop, TunedLookup
+from tracer.resolve.kernels import short_symbol
 
 
 def _hop(hop: Hop) -> dict[str, Any]:
@@ -109,9 +110,12 @@ def run_text(report: Report, *, page: str) -> str:
     lines = [f"{answer['op']} {shape}  [{answer['mode']}] {where}"]
     if answer["exception"]:
         lines.append(f"  raised     {answer['exception']}")
-    for launch in answer["launches"]:
-        names = {name: launch[name] for name in ("kernel", "instance") if launch[name]} or {"kernel": "unresolved"}
-        lines += [f"  {what:10} {name}  [{launch['evidence']}]" for what, name in names.items()]
+    for kernel in (kernel for path in report.paths for kernel in path.kernels):
+        launch = kernel.launch
+        names = {"kernel": short_symbol(launch.kernel, kernel.decoded) if launch.kernel else None}
+        names["instance"] = launch.instance
+        known = {what: name for what, name in names.items() if name} or {"kernel": "unresolved"}
+        lines += [f"  {what:10} {name}  [{launch.evidence}]" for what, name in known.items()]
     tuned = answer["tuned"]
     if tuned:
         reason = f" ({tuned['reason']})" if tuned["reason"] else ""

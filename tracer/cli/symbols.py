@@ -76,6 +76,7 @@ def _text(answer: InstanceSymbols) -> str:
 @click.option("--shape", metavar="M,N,K", help="Only the kernel that runs for this problem.")
 @click.option("--k-batch", type=click.IntRange(1, 65535), default=1, show_default=True, help="Parts K is split into.")
 @click.option("--types", metavar="LIST", help='Another instantiation, as the generator writes it: "F32, F16".')
+@click.option("--bias", is_flag=True, help="The kernels of a call with a bias.")
 @click.option("--target", type=click.Choice(DRY_TARGETS), default=DRY_TARGETS[0], show_default=True)
 @click.option(
     "--aiter",
@@ -90,6 +91,7 @@ def command(
     shape: str | None,
     k_batch: int,
     types: str | None,
+    bias: bool,
     target: str,
     aiter_path: Path | None,
     json_: bool,
@@ -100,7 +102,7 @@ def command(
     finder = CkSymbols(index, target)
     try:
         for name in instances:
-            answer = finder.of(name, types, problem)
+            answer = finder.of(name, types, problem, bias=bias)
             if json_:
                 for symbol in answer.symbols:
                     click.echo(msgspec.json.encode(as_json(answer, symbol)).decode())

@@ -37,7 +37,7 @@ def _name(record: CaptureRecord, launch: Launch) -> str | None:
     if launch.kernel is not None or launch.instance is not None:
         return launch.kernel or launch.instance
     symbols = [d.symbols for d in record.dispatches if d.boundary is not None and d.boundary == launch.boundary]
-    return symbols[0][0] if symbols and symbols[0] else None
+    return symbols[0][0] if symbols and len(symbols[0]) == 1 else None
 
 
 def _kernel(record: CaptureRecord, launch: Launch, name: str) -> KernelCode:

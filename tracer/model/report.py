@@ -102,6 +102,7 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
         decoded: its kernel's name, read; instance_decoded: its instance's name, read.
         fields: the fields of the instance's name (the kernel's, where there is no instance), in the name's order.
         beside: what the source states of the instance and its name does not print; `stated` is empty.
+        symbol_fields: what the kernel's symbol states beyond its instance's name, where both are known.
         view: the common GEMM view, or None.
         hops: the chain that ends in it; the first `frame_hops` of them are the frames of its path and the
             operators among these.
@@ -117,6 +118,7 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     instance_decoded: DecodedName | None = None
     fields: tuple[FieldRow, ...] = ()
     beside: tuple[FieldRow, ...] = ()
+    symbol_fields: tuple[FieldRow, ...] = ()
     view: GemmView | None = None
     hops: tuple[Hop, ...] = ()
     frame_hops: int = 0

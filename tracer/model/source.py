@@ -157,6 +157,26 @@ class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
     caveat: str | None = None
 
 
+class Instantiation(msgspec.Struct, frozen=True, kw_only=True):
+    """What selects one kernel among those that an instance compiles to.
+
+    Attributes:
+        types: the template arguments that the library's own code gives the instance, in its words ("F32", "B16").
+        m, n, k: the extents of the problem as the device operation is given them.
+        k_batch: parts that K is split into.
+        batch: problems of these extents in one launch.
+        bias: whether the instance is called with a bias.
+    """
+
+    types: tuple[str, ...] = ()
+    m: int
+    n: int
+    k: int
+    k_batch: int = 1
+    batch: int = 1
+    bias: bool = False
+
+
 class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
     """What a library's own rules choose for one call across the JIT boundary.
 
@@ -170,7 +190,10 @@ class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
         candidates: instances it could be.
         core_flow: the kernel's structure as steps with places; empty when not established.
         parameters: launch values known from source: block size, LDS bytes, ... with names in the field's words.
-        symbols: the kernel symbols that the instance compiles to, the one that runs first, when known.
+        instantiation: what selects the kernel among those of the instance; None where the library's code does not say.
+        symbols: the symbol of the kernel that runs; several where the text does not decide among them; empty when not
+            known.
+        symbols_reason: why there is not one symbol, or None.
     """
 
     boundary: int | None = None
@@ -182,7 +205,9 @@ class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
     candidates: tuple[str, ...] = ()
     core_flow: tuple[FlowStep, ...] = ()
     parameters: dict[str, Any] = {}
+    instantiation: Instantiation | None = None
     symbols: tuple[str, ...] = ()
+    symbols_reason: str | None = None
 
 
 class FlowStep(msgspec.Struct, frozen=True):

@@ -64,7 +64,7 @@ _OWN: Mapping[str, Key] = {
     "double_tail_k_loop": Key("Whether the loop over K ends with two steps.", None, _HEADERS),
     "mem_op": Key("How the result is written: Set, AtomicAdd (split-K), AtomicMax or Add.", None, _HEADERS),
     "tail": Key("The number of main-loop steps that the kernel's tail computes (TailNumber).", None, _HEADERS),
-    "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
+    "min_occupancy": Key("Waves per SIMD that the compiler must leave room for (launch bounds).", "waves", _HEADERS),
     "lds_buffers": Key("LDS buffers for one operand, said by the function's suffix.", "buffers", _HEADERS),
     "layouts_a": Key("Layouts of the A tensors.", None, _HEADERS),
     "layouts_b": Key("Layouts of the B tensors.", None, _HEADERS),
@@ -107,12 +107,14 @@ class CkTemplate(Grammar):
     name = "ck_template"
     families = ("ck_template",)
     formal: ClassVar[frozenset[str]] = frozenset()
-    prefixes = ("void ck::", "ck::")
+    prefixes = ("void ck::", "ck::", "std::enable_if<")
     reads_cpp = True
     link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck/tensor_operation/gpu/grid"
     keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
     def accepts(self, name: str) -> bool:
+        if name.startswith("std::enable_if<"):  # kernels that two overloads share a name by
+            return cpp.read_function(name).name.startswith("ck::")
         return name.startswith(("void ck::", "ck::"))
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:

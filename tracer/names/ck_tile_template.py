@@ -35,7 +35,7 @@ _OWN: Mapping[str, Key] = {
         "kv_memory_layout", "kv_lookup_table",
     ),
     "pipeline": Key("The struct that runs the block's main loop.", None, _HEADERS),
-    "min_occupancy": Key("Blocks per CU that the compiler must leave room for (launch bounds).", "blocks", _HEADERS),
+    "min_occupancy": Key("Waves per SIMD that the compiler must leave room for (launch bounds).", "waves", _HEADERS),
     "block_tile": Key("Extents of the block's tile, in the order of the shape's own sequence.", "elements", _HEADERS),
     "gemm0_block_warps": Key("Waves of the first product along M, N, K.", "waves", _HEADERS),
     "gemm0_warp_tile": Key("Matrix instruction of the first product, M x N x K.", "elements", _HEADERS),

@@ -28,7 +28,7 @@ _MANGLED = ("_Z", "__Z")
 #: one line a grammar: its module (and name), its class, and the first four characters that its names can have (none:
 #: asked for every name that no other grammar claims). A test holds them against the grammar's own `prefixes`.
 LINES: tuple[tuple[str, str, str], ...] = (
-    ("ck_template", "CkTemplate", "ck:: void"),
+    ("ck_template", "CkTemplate", "ck:: std: void"),
     ("ck_tile_template", "CkTileTemplate", "ck_t void"),
     ("ck_tile_fmha", "CkTileFmha", "fmha"),
     ("ck_typestring", "CkTypestring", "Devi Gemm"),

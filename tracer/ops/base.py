@@ -78,6 +78,8 @@ class Op(abc.ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     #: packages that must be importable: "aiter", "triton"
     needs: ClassVar[tuple[str, ...]] = ("torch",)
+    #: JIT modules of aiter that it calls: their sources are read while the library is being imported
+    modules: ClassVar[tuple[str, ...]] = ()
     #: vendors it runs on live: "rocm", "cuda"
     vendors: ClassVar[tuple[str, ...]] = ("rocm", "cuda")
     #: whether it takes an explicit kernel configuration (--config JSON), and the keys that it knows with their types

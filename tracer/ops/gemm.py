@@ -70,6 +70,7 @@ class GemmA8W8Blockscale(Op):
     dims = (_M, _N, _K)
     options = (DTYPE,)
     needs = ("torch", "aiter")
+    modules = ("module_gemm_a8w8_blockscale",)
     vendors = ("rocm",)
 
     def inputs(self, shape: Shape, options: Options, factory: TensorFactory) -> dict[str, Any]:
@@ -133,6 +134,7 @@ class QuantGemmA8W8Blockscale(Op):
     dims = (_M, _N, _K)
     options = (DTYPE, QUANT_DTYPE)
     needs = ("torch", "aiter")
+    modules = ("module_gemm_a8w8_blockscale",)
     vendors = ("rocm",)
 
     def inputs(self, shape: Shape, options: Options, factory: TensorFactory) -> dict[str, Any]:

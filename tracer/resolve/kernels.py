@@ -33,16 +33,17 @@ LONGEST_NAME = 110
 
 
 def short_name(launch: Launch, decoded: DecodedName | None = None, hops: Sequence[Hop] = ()) -> str:
-    """What a page calls a kernel: its instance, else its name, cut where it is a C++ signature.
-
-    The result and the parameters go, and the template arguments where the name would be long.
-    """
+    """What a page calls a kernel: its instance, else its name, cut where it is a C++ signature."""
     if launch.instance:
         return launch.instance
-    name = launch.kernel
-    if name is None:
+    if launch.kernel is None:
         named = [hop.name for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL) and hop.name != "?"]
         return named[-1] if named else "?"
+    return short_symbol(launch.kernel, decoded)
+
+
+def short_symbol(name: str, decoded: DecodedName | None = None) -> str:
+    """A kernel's own name, cut where it is a C++ signature: without result, parameters and long template arguments."""
     if decoded is not None and decoded.demangle == "ok":
         name = decoded.spelled
     if not name.startswith("void ") and "::" not in name:
@@ -89,6 +90,16 @@ def field_rows(decoded: DecodedName) -> tuple[FieldRow, ...]:
     return tuple(rows)
 
 
+def symbol_rows(
+    decoded: DecodedName | None, instance: DecodedName | None, dispatch: Dispatch | None
+) -> tuple[FieldRow, ...]:
+    """What a kernel's symbol states and its instance's name does not, as far as the source has not said it already."""
+    if decoded is None or instance is None or not decoded.known or not instance.known:
+        return ()
+    told = {*instance.fields, *(dispatch.not_in_name if dispatch is not None else ())}
+    return tuple(row for row in field_rows(decoded) if row.key not in told)
+
+
 def beside_rows(dispatch: Dispatch, decoded: DecodedName | None) -> tuple[FieldRow, ...]:
     """What only the source states of an instance, with the glossary's meaning of each key."""
     own = _GLOSSARY.get((decoded.grammar if decoded else None) or "", {})
@@ -122,6 +133,7 @@ def kernel_report(
         instance_decoded=instance,
         fields=field_rows(best) if best else (),
         beside=beside_rows(dispatch, best) if dispatch else (),
+        symbol_fields=symbol_rows(decoded, instance, dispatch),
         view=registry.view(best) if best and best.known else None,
         hops=hops,
         frame_hops=frame_hops,

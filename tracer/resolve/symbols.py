@@ -7,7 +7,6 @@ kernel that is compiled comes out; with one, the kernel that runs.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -110,13 +109,16 @@ class CkSymbols:
             hint="names of ck_tile, MoE and assembly kernels have no device operation of CK behind them",
         )
 
-    def of(self, name: str, types: str | None = None, shape: Shape | None = None) -> InstanceSymbols:
+    def of(
+        self, name: str, types: str | None = None, shape: Shape | None = None, *, bias: bool = False
+    ) -> InstanceSymbols:
         """The kernels of an instance.
 
         Args:
             name: the instance.
             types: the instantiation, in the generator's words ("F32, F16"); its first one without.
             shape: the problem; with it only the kernel that runs is given.
+            bias: whether the instance is called with a bias, where that makes another kernel.
 
         Raises:
             SourceTreeError: the tree does not hold what leads to the kernel.
@@ -125,7 +127,8 @@ class CkSymbols:
         family, instance = self.find(name)
         generator = f"{instance.file.rpartition('/')[0]}/gen_instances.py"
         script = self.index.text(generator)
-        code = read_instance_code(script, instance.fields) if script is not None else None
+        variant = "bias" if bias else "nobias"
+        code = read_instance_code(script, instance.fields, variant) if script is not None else None
         if code is None:
             raise SourceTreeError(
                 f"{generator} writes no device operation for {name}", expected="a generator of CK code"
@@ -137,10 +140,9 @@ class CkSymbols:
                 hint="git submodule update --init, or give the installed wheel with --aiter",
             )
         every = code.instantiations or ("",)
-        chosen = types if types is not None else every[0]
-        wanted = re.sub(r"\s", "", chosen)
-        if wanted not in (re.sub(r"\s", "", item) for item in every):
-            raise KtraceError(f"{generator} does not instantiate <{chosen}>", expected=" or ".join(every))
+        chosen = every[0] if types is None else next((e for e in every if _full(code, e) == _full(code, types)), None)
+        if chosen is None:
+            raise KtraceError(f"{generator} does not instantiate <{types}>", expected=" or ".join(every))
         walker = self._walker(generator, code)
         env = self._environment(walker, code, chosen)
         specs = code.specs if shape is None else (self._spec(walker, code, shape),)
@@ -153,9 +155,9 @@ class CkSymbols:
             file=instance.file,
             line=instance.line,
             types=chosen,
-            other_types=tuple(item for item in every if re.sub(r"\s", "", item) != wanted),
+            other_types=tuple(item for item in every if item != chosen),
             symbols=tuple(symbols),
-            notes=_notes(code, shape, symbols),
+            notes=_notes(code, types, shape, symbols),
         )
 
     # ---- evaluation -------------------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ def _symbol(use: KernelUse, spec: str) -> CkSymbol:
     occupancy = named.get("MinimumOccupancy")
     symbol, reason = None, None
     try:
-        symbol = mangle(use.kernel, use.parameters, use.types)
+        symbol = mangle(use.kernel, use.parameters, use.types, use.result)
     except NotMangledError as error:
         reason = str(error)
     return CkSymbol(
@@ -279,13 +281,23 @@ def _symbol(use: KernelUse, spec: str) -> CkSymbol:
     )
 
 
+def _full(code: InstanceCode, types: str) -> list[str]:
+    """Template arguments with the defaults of those that are not written."""
+    given = [part.strip() for part in types.split(",") if part.strip()]
+    bound = dict(zip(code.parameters, given, strict=False))
+    for parameter in code.parameters[len(given) :]:
+        default = code.defaults.get(parameter, "")
+        bound[parameter] = bound.get(default, default)
+    return [*bound.values(), *given[len(code.parameters) :]]
+
+
 def _is_enum(value: Any, leaf: str) -> bool:
     return isinstance(value, Constant) and value.type.rpartition("::")[2] == leaf
 
 
-def _notes(code: InstanceCode, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
+def _notes(code: InstanceCode, types: str | None, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
     notes = []
-    if len(code.instantiations) > 1:
+    if types is None and len(code.instantiations) > 1:
         notes.append("each instantiation has symbols of its own; these are the first one's unless types are given")
     if shape is not None and len(symbols) > 1:
         notes.append("the text does not decide which of these runs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from tracer.resolve.cxx.values import Constant, Named, Pack, Unknown
 
 #: how many instantiations may be open at once before the text is taken for circular
 _DEEPEST = 60
+_ENABLE_IF = re.compile(r"(?:std::)?enable_if_t<(.+),\s*void>$")
 
 
 class Evaluator:
@@ -49,7 +51,10 @@ class Evaluator:
         outer = self._outer(place, env)
         if head.kind == "function":
             fitting = [p for p in places if args is None or len(p.head.parameters or ()) >= len(args)]
-            place = (fitting or places)[0]
+            fitting = fitting or places
+            if len(fitting) > 1:
+                fitting = [p for p in fitting if self._enabled(p, args, outer)] or fitting
+            place = fitting[0]
             head = place.head
             bound = self.bind(head.parameters or (), args or [], outer)
             values = tuple(bound[p.name] for p in head.parameters or ())
@@ -71,6 +76,16 @@ class Evaluator:
             return self.evaluate(head.text, inner)
         finally:
             self._depth -= 1
+
+    def _enabled(self, place: Place, args: list[Any] | None, outer: Env) -> bool:
+        """Whether nothing in a function's result type, where that is an `enable_if_t`, rules these arguments out."""
+        condition = _ENABLE_IF.match(self.headers.result_type(place))
+        if condition is None:
+            return True
+        bound = self.bind(place.head.parameters or (), args or [], outer)
+        inner = Env(outer.scope, {**outer.bindings, **bound}, outer.owner, outer.parent)
+        held = self.evaluate(condition.group(1), inner)
+        return not isinstance(held, Constant) or bool(held.value)
 
     def bind(self, parameters: tuple[Parameter, ...], args: list[Any], outer: Env) -> dict[str, Any]:
         """Template parameters and the arguments that they take, defaults filled in."""

@@ -167,6 +167,17 @@ class Headers:
 
     def is_kernel(self, place: Place) -> bool:
         """Whether a function is marked `__global__`."""
+        return "__global__" in self._before_name(place)
+
+    def result_type(self, place: Place) -> str:
+        """The type that a kernel returns, as written: `void`, or an `enable_if_t` of it."""
+        text = self._before_name(place).rpartition("__global__")[2]
+        text = re.sub(r"//[^\n]*|^\s*#[^\n]*", "", text, flags=re.MULTILINE)
+        text = re.sub(r"__launch_bounds__\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\)", "", text)
+        return " ".join(text.split())
+
+    def _before_name(self, place: Place) -> str:
+        """The text of a function's declaration before its name."""
         lines = self._texts.get(place.file, "").splitlines()[max(0, place.head.line - 14) : place.head.line]
         before = "\n".join(lines).rpartition(f"{place.head.leaf}(")[0] or "\n".join(lines)
-        return "__global__" in re.split(r"[;}]", before)[-1]
+        return re.split(r"[;}]", before)[-1]

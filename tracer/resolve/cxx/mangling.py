@@ -16,6 +16,7 @@ _CODES = {
     "unsigned long long": "y", "float": "f", "double": "d", "_Float16": "DF16_", "__bf16": "DF16b",
 }  # fmt: skip
 _BIT_INT = re.compile(r"(unsigned )?_BitInt\((\d+)\)")
+_ENABLED = re.compile(r"(?:std::)?enable_if_t<(?P<not>!?)(?P<name>\w+),\s*void>")
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -126,17 +127,18 @@ def _source_name(name: str) -> str:
     return f"{len(name)}{name}"
 
 
-def mangle(function: Named, parameters: tuple[str, ...], types: tuple[str, ...]) -> str:
-    """The symbol of a function template that returns void.
+def mangle(function: Named, parameters: tuple[str, ...], types: tuple[str, ...], result: str = "void") -> str:
+    """The symbol of a function template.
 
     Args:
         function: its qualified name and template arguments.
         parameters: the names of its template parameters.
         types: the types of its function parameters as written, top-level const removed: a template parameter
             (`Args`) or a member of one (`typename GridwiseGemm::Argument`).
+        result: the type that it returns as written: `void`, or `enable_if_t<Use, void>` of a template parameter.
 
     Raises:
-        NotMangledError: an argument is not known, or a parameter's type is of another form.
+        NotMangledError: an argument is not known, or the type of a parameter or of the result is of another form.
     """
     writer = _Writer()
     parts = tuple(function.name.split("::"))
@@ -145,22 +147,37 @@ def mangle(function: Named, parameters: tuple[str, ...], types: tuple[str, ...])
         text = "_Z" + writer.prefix(parts) + writer.arguments(writer_arguments)
     else:
         text = "_ZN" + writer.prefix(parts) + writer.arguments(args) + "E"
-    text += "v"
+    text += _result(writer, result, parameters)
     for written in types:
         text += _parameter(writer, written, parameters)
     return text + ("" if types else "v")
+
+
+def _result(writer: _Writer, written: str, parameters: tuple[str, ...]) -> str:
+    if written == "void":
+        return "v"
+    found = _ENABLED.fullmatch(written)
+    if found is None or found["name"] not in parameters:
+        raise NotMangledError(f"a result of type {written!r}")
+    # the alias stands for `typename std::enable_if<..., void>::type`; the template and its instance count as seen
+    writer.remember(("std", "enable_if"))
+    writer.remember(("std", "enable_if", written))
+    return f"NSt9enable_ifIX{'nt' if found['not'] else ''}{_template_parameter(found['name'], parameters)}EvE4typeE"
+
+
+def _template_parameter(name: str, parameters: tuple[str, ...]) -> str:
+    number = parameters.index(name)
+    return "T_" if number == 0 else f"T{_base36(number - 1)}_"
 
 
 def _parameter(writer: _Writer, written: str, parameters: tuple[str, ...]) -> str:
     path = tuple(part.strip() for part in written.removeprefix("typename ").removeprefix("const ").split("::"))
     if path[0] not in parameters or not all(part.isidentifier() for part in path):
         raise NotMangledError(f"a parameter of type {written!r}")
-    number = parameters.index(path[0])
-    template = "T_" if number == 0 else f"T{_base36(number - 1)}_"
     known = writer.substitution(("param", path[0]))
     if known is None:
         writer.remember(("param", path[0]))
-        known = template
+        known = _template_parameter(path[0], parameters)
     if len(path) == 1:
         return known
     whole = writer.substitution(("param", *path))

@@ -28,6 +28,7 @@ class KernelUse(msgspec.Struct, frozen=True):
         kernel: qualified name and template arguments.
         parameters: the names of its template parameters.
         types: the types of its function parameters.
+        result: the type that it returns, as written.
         file: where it is defined, relative to the tree.
         line: its line there.
     """
@@ -35,6 +36,7 @@ class KernelUse(msgspec.Struct, frozen=True):
     kernel: Named
     parameters: tuple[str, ...]
     types: tuple[str, ...]
+    result: str
     file: str
     line: int
 
@@ -77,6 +79,7 @@ class Walker(Evaluator):
             function.name,
             tuple(p.name for p in head.parameters or ()),
             tuple(t for t in head.text.split(";") if t),
+            self.headers.result_type(function.place),
             function.place.file,
             head.line,
         )
