@@ -1,4 +1,4 @@
-"""The symbol of the kernel that runs for a call: by the types, the shape and the bias that aiter's own code passes on."""
+"""The symbol of the kernel that runs for a call: by the types, the shape and the bias that aiter itself passes on."""
 
 from __future__ import annotations
 
