@@ -57,8 +57,10 @@ def resolve_ck(
         SourceTreeError: a file of the tree can't be read.
     """
     binding = find_binding(tree, family.module, boundary.function)
+    if binding is None or binding.function is None:
+        return None
     module = _module(tree, family, target, environment)
-    if module is None or binding is None or binding.function is None:
+    if module is None:
         return None
     values = call_values(binding, boundary)
     walk = Walk(
