@@ -20,7 +20,9 @@ def test_a_kernel_of_another_tile_is_a_disagreement_at_the_top_of_the_page() -> 
     report = build_report(observed_as(handmade.DEFAULT))  # type: ignore[arg-type]
     found = report.paths[0].kernels[0].disagreement
     assert found is not None
-    assert found.fields == {"tile_n": ("64", "128")}
+    assert found.fields["n_per_block"] == ("64", "128")
+    assert "m_per_block" not in found.fields
+    assert found.observed_instances == ()
     loudest = report.notes[0]
     assert (loudest.level, loudest.text_key) == (NoteLevel.DANGER, "note.disagreement")
 

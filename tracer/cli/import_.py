@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 import msgspec
 
+from tracer.aiter.tree import AiterTree
 from tracer.cli.import_text import summary_text
-from tracer.errors import KtraceError, UsageError
+from tracer.errors import KtraceError, SourceTreeError, UsageError
 from tracer.importers.answers import Summary
 from tracer.importers.bytestream import Progress
 from tracer.importers.imported import ImportedTrace, open_trace
@@ -60,6 +61,13 @@ def _size(path: Path) -> int:
     "--out", type=click.Path(path_type=Path), default=Path("ktrace-site"), show_default=True, help="Site folder."
 )
 @click.option("--lang", type=click.Choice(["zh", "en", "all"]), default="all", show_default=True, help="Languages.")
+@click.option(
+    "--aiter",
+    "aiter_path",
+    envvar="KTRACE_AITER",
+    type=click.Path(path_type=Path),
+    help="The aiter whose choice is held against the kernels that ran; default: the installed package, if any.",
+)
 @click.option("--rows", type=click.IntRange(1), default=10, show_default=True, help="Lines a table of the summary.")
 @click.option("--json", "json_", is_flag=True, help="One JSON object a trace (docs/import.md).")
 def command(
@@ -71,6 +79,7 @@ def command(
     top: int | None,
     out: Path,
     lang: str,
+    aiter_path: Path | None,
     rows: int,
     json_: bool,
 ) -> int:
@@ -87,7 +96,8 @@ def command(
                 trace = open_trace(path, capture_trace, progress)
             summary = trace.summary()
             if wants_pages:
-                summary = _with_pages(trace, summary, kernels, ops, frames, top, out, lang, capture_trace)
+                tree = _aiter(aiter_path)
+                summary = _with_pages(trace, summary, kernels, ops, frames, top, out, lang, capture_trace, tree)
         except UsageError:
             raise
         except KtraceError as error:
@@ -105,6 +115,20 @@ def command(
     return 1 if failed else 0
 
 
+def _aiter(path: Path | None) -> AiterTree | None:
+    """The aiter that was named, or the installed one where there is one.
+
+    Raises:
+        SourceTreeError: the named folder holds no aiter.
+    """
+    try:
+        return AiterTree.find(path)
+    except SourceTreeError:
+        if path is not None:
+            raise
+        return None
+
+
 def _with_pages(
     trace: ImportedTrace,
     summary: Summary,
@@ -115,6 +139,7 @@ def _with_pages(
     out: Path,
     lang: str,
     capture_trace: Path | None,
+    tree: AiterTree | None,
 ) -> Summary:
     """Writes pages of what is picked; the summary with their paths."""
     # the templates' engine takes longer to load than most traces to read
@@ -134,7 +159,7 @@ def _with_pages(
     if capture_trace is not None:
         words += ["--capture-trace", str(capture_trace)]
     with progress_bar(f"{trace.path.name}: shapes", _size(trace.path)) as progress:
-        records = trace.records(picks, shlex.join(words), progress)
+        records = trace.records(picks, shlex.join(words), progress, tree)
     published = [publish(record, out, languages, refresh=False) for record in records]
     refresh_index(out, languages)
     return msgspec.structs.replace(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from tracer.aiter.tree import AiterTree
 from tracer.importers.answers import Summary
 from tracer.importers.bytestream import Progress
 from tracer.importers.formats import read_timeline
@@ -69,9 +70,20 @@ class ImportedTrace:
         return found if top is None else found[:top]
 
     def records(
-        self, picks: Sequence[Pick], command: str | None = None, progress: Progress | None = None
+        self,
+        picks: Sequence[Pick],
+        command: str | None = None,
+        progress: Progress | None = None,
+        tree: AiterTree | None = None,
     ) -> list[CaptureRecord]:
-        """A record a pick; reads the file again for what the picked operators were called with."""
+        """A record a pick; reads the file again for what the picked operators were called with.
+
+        Args:
+            picks: what `picks` gave.
+            command: the command that asked for them.
+            progress: called with (bytes read, bytes in all) as reading goes on.
+            tree: an aiter whose choice for the operators' calls is held against the kernels that ran.
+        """
         joined = self.joined
         wanted = {
             joined.ops.extra[index]
@@ -82,7 +94,12 @@ class ImportedTrace:
         }
         inputs = read_op_inputs(self.path, wanted, progress)
         origin = self._origin()
-        return [self._record(pick, origin, inputs, command) for pick in picks]
+        records = [self._record(pick, origin, inputs, command) for pick in picks]
+        if tree is None:
+            return records
+        from tracer.resolve.predicted import with_predictions  # reads C++; most traces have no operator for it
+
+        return [with_predictions(record, tree) for record in records]
 
     def _record(self, pick: Pick, origin: TraceOrigin, inputs: OpInputs, command: str | None) -> CaptureRecord:
         joined = self.joined

@@ -125,6 +125,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
             "ran".
         invented: what was made up, or None.
         at_ns: when, nanoseconds since the epoch.
+        evidence: observed, or resolved from an operator that a trace names.
+        reason: how it was resolved, or None.
     """
 
     id: int
@@ -138,6 +140,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
     answered: str = "ran"
     invented: str | None = None
     at_ns: int | None = None
+    evidence: Evidence = Evidence.OBSERVED
+    reason: str | None = None
 
 
 class CpuOp(msgspec.Struct, frozen=True, kw_only=True):

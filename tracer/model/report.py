@@ -85,11 +85,13 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         resolved: what the library's rules choose; observed: what was seen to run.
         fields: key -> (resolved, observed), where both state it.
+        observed_instances: the instances of the aiter at hand that compile to the observed kernel.
     """
 
     resolved: str
     observed: str
     fields: dict[str, tuple[str, str]] = {}
+    observed_instances: tuple[str, ...] = ()
 
 
 class KernelReport(msgspec.Struct, frozen=True, kw_only=True):

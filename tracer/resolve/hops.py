@@ -79,7 +79,8 @@ def boundary_hop(boundary: BoundaryCall, trees: Sequence[SourceTree] = ()) -> Ho
         layer=Layer.JIT,
         name=f"{boundary.module}.{boundary.function}",
         source=linked(boundary.source, trees),
-        evidence=Evidence.OBSERVED,
+        evidence=boundary.evidence,
+        reason=boundary.reason,
         note=f"declared as {boundary.declared_as}" if boundary.declared_as else None,
     )
 
@@ -98,7 +99,7 @@ def _launch_hops(record: CaptureRecord, launch: Launch, known: set[Layer]) -> li
     compiled = launch.compiled
     if launch.instance is not None and Layer.INSTANCE not in known:
         hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=launch.reason))
-    if launch.kernel is not None and Layer.KERNEL not in known:
+    if launch.kernel is not None and (Layer.KERNEL not in known or launch.evidence is Evidence.OBSERVED):
         source = linked(compiled.source, record.environment.trees) if compiled else None
         hops.append(
             Hop(layer=Layer.KERNEL, name=launch.kernel, source=source, evidence=launch.evidence, reason=launch.reason)
