@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.names import registry
-from tracer.names.formal import OneOf, exact_quotient
+from tracer.names.formal import OneOf
 from tracer.names.pattern import Pattern, lit, num, opt
 
 _SHORT = Pattern("f", lit("k_"), num("a"))
@@ -27,13 +27,6 @@ def test_a_broken_name_is_told_by_the_form_that_gets_furthest() -> None:
 def test_forms_of_two_families_are_a_mistake_of_their_author() -> None:
     with pytest.raises(ValueError, match="several families"):
         OneOf(_SHORT, Pattern("g", lit("x")))
-
-
-def test_a_quotient_is_stated_only_where_it_comes_out_even() -> None:
-    assert exact_quotient(128, 4) == 32
-    assert exact_quotient(128, 3) is None
-    assert exact_quotient(128, 0) is None
-    assert exact_quotient(None, 4) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from tracer.model.kernel import FieldValue, GemmView
 from tracer.names.base import Key
 from tracer.names.pattern import Part, Pattern, also, choice, flag, lit, num, nums, opt, words
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 FAMILY = "aiter_asm_gemm"
@@ -122,23 +123,4 @@ def contradicted(name: str, fields: Mapping[str, FieldValue]) -> Iterable[str]:
 
 def view(f: Mapping[str, FieldValue]) -> GemmView:
     """The common GEMM view of an assembly GEMM."""
-    m_warp, n_warp = f.get("m_warp"), f.get("n_warp")
-    return GemmView(
-        op="gemm",
-        tile_m=f.get("m_per_block"),
-        tile_n=f.get("n_per_block"),
-        tile_k=f.get("k_per_block"),
-        instruction_m=f.get("m_warp_tile"),
-        instruction_n=f.get("n_warp_tile"),
-        instruction_k=f.get("k_warp_tile"),
-        waves_m=m_warp,
-        waves_n=n_warp,
-        waves_k=f.get("k_warp"),
-        wave_tile_m=f["m_per_block"] // m_warp if m_warp and f.get("m_per_block") else None,
-        wave_tile_n=f["n_per_block"] // n_warp if n_warp and f.get("n_per_block") else None,
-        dtype_a=f.get("dtype_a"),
-        dtype_b=f.get("dtype_b"),
-        dtype_c=f.get("dtype_c"),
-        layout_a=f.get("layout_a"),
-        layout_b=f.get("layout_b"),
-    )
+    return stated_view(f, "gemm")

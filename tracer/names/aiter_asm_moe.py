@@ -17,6 +17,7 @@ from tracer.model.kernel import FieldValue, GemmView
 from tracer.names.base import Key
 from tracer.names.converters import Table
 from tracer.names.pattern import Part, Pattern, also, choice, flag, lit, num, nums, opt, words
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 FAMILY = "aiter_asm_fmoe"
@@ -136,10 +137,4 @@ KEYS: Mapping[str, Key] = {
 
 def view(f: Mapping[str, FieldValue]) -> GemmView:
     """The common GEMM view of an assembly MoE kernel."""
-    return GemmView(
-        op="moe",
-        tile_m=f.get("m_per_block"),
-        tile_n=f.get("n_per_block"),
-        dtype_b=f.get("dtype_b"),
-        dtype_c=f.get("dtype_c"),
-    )
+    return stated_view(f, "moe")

@@ -27,7 +27,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView
 from tracer.names.base import Key
-from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
+from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import (
     Part,
     Pattern,
@@ -41,6 +41,7 @@ from tracer.names.pattern import (
     opt,
     words,
 )
+from tracer.names.stated_view import exact_quotient, stated_view
 from tracer.names.vocabulary import pick
 
 _TILE = nums(("block_size", "m_per_block", "n_per_block", "k_per_block"))
@@ -121,20 +122,14 @@ class AiterCk(FormalGrammar):
                 ("n_xdl_per_wave", "n_per_xdl", "n_per_block", "n_warp"),
             )
         )
-        return GemmView(
-            op="gemm",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
+        return stated_view(
+            f,
+            "gemm",
             wave_tile_m=wave_m,
             wave_tile_n=wave_n,
             instruction_m=f.get("m_per_xdl", f.get("m_warp_tile")),
             instruction_n=f.get("n_per_xdl", f.get("n_warp_tile")),
-            instruction_k=f.get("k_warp_tile"),
             waves_m=f.get("m_warp", exact_quotient(f.get("m_per_block"), wave_m)),
             waves_n=f.get("n_warp", exact_quotient(f.get("n_per_block"), wave_n)),
-            threads_per_block=f.get("block_size"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
             pipeline=f"{f['pipeline_sched']} v{f['pipeline_version']}" if "pipeline_version" in f else None,
         )

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
-from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
+from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import (
     NOT_STATED,
     NUMBER,
@@ -30,6 +30,7 @@ from tracer.names.pattern import (
     nums,
     text,
 )
+from tracer.names.stated_view import moe_op, stated_view
 from tracer.names.vocabulary import pick
 
 _ENUM = "aiter: csrc/include/aiter_enum.h"
@@ -92,18 +93,5 @@ class AiterCkMoe(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile, waves and types as named; the wave tile is the tile over the waves."""
         f = decoded.fields
-        return GemmView(
-            op=f"moe stage {f['stage']}" if "stage" in f else "moe",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(f.get("m_per_block"), f.get("m_waves")),
-            wave_tile_n=exact_quotient(f.get("n_per_block"), f.get("n_waves")),
-            waves_m=f.get("m_waves"),
-            waves_n=f.get("n_waves"),
-            threads_per_block=f.get("block_size"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            pipeline=f"v{f['pipeline_version']}" if "pipeline_version" in f else None,
-        )
+        pipeline = f"v{f['pipeline_version']}" if "pipeline_version" in f else None
+        return stated_view(f, moe_op(f), waves_m=f.get("m_waves"), waves_n=f.get("n_waves"), pipeline=pipeline)

@@ -19,8 +19,9 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
-from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
+from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import Part, Pattern, bit, choice, flag, groups, lit, num, nums, seq, text, words
+from tracer.names.stated_view import moe_op, stated_view
 from tracer.names.vocabulary import pick
 
 _TILE = nums(("m_per_block", "n_per_block", "k_per_block"))
@@ -115,19 +116,4 @@ class AiterCktile(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile, waves and instruction as named; the wave tile is the tile over the waves."""
         f = decoded.fields
-        return GemmView(
-            op=f"moe stage {f['stage']}" if "stage" in f else "gemm",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(f.get("m_per_block"), f.get("m_warp")),
-            wave_tile_n=exact_quotient(f.get("n_per_block"), f.get("n_warp")),
-            instruction_m=f.get("m_warp_tile"),
-            instruction_n=f.get("n_warp_tile"),
-            instruction_k=f.get("k_warp_tile"),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            waves_k=f.get("k_warp"),
-            threads_per_block=f.get("block_size"),
-            pipeline=f.get("pipeline_sched"),
-        )
+        return stated_view(f, moe_op(f, "gemm"), pipeline=f.get("pipeline_sched"))

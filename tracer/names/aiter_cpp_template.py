@@ -18,7 +18,7 @@ from tracer.model.kernel import DecodedName, GemmView
 from tracer.names import aiter_lists, ck_lists, ck_values, cpp, cpp_lists, cpp_types
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_values import Convert
-from tracer.names.formal import exact_quotient
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import SHARED, WhenAsked, pick
 
 _SOURCE = "csrc (ROCm/aiter)"
@@ -112,26 +112,6 @@ class AiterCppTemplate(Grammar):
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         f = decoded.fields
-        m, n = f.get("m_per_block"), f.get("n_per_block")
-        if m is None or n is None or "gemm" not in f.get("kernel", ""):
+        if "m_per_block" not in f or "n_per_block" not in f or "gemm" not in f.get("kernel", ""):
             return None
-        return GemmView(
-            op="gemm",
-            tile_m=m,
-            tile_n=n,
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(m, f.get("m_warp")),
-            wave_tile_n=exact_quotient(n, f.get("n_warp")),
-            instruction_m=f.get("m_warp_tile"),
-            instruction_n=f.get("n_warp_tile"),
-            instruction_k=f.get("k_warp_tile"),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            waves_k=f.get("k_warp"),
-            threads_per_block=f.get("block_size"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            dtype_acc=f.get("dtype_acc"),
-            stages=f.get("num_slots", f.get("lds_depth")),
-        )
+        return stated_view(f, "gemm", stages=f.get("num_slots", f.get("lds_depth")))

@@ -18,7 +18,7 @@ from tracer.names import ck_lists, cpp
 from tracer.names.attention_keys import ATTENTION_KEYS
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.cpp_lists import CUT
-from tracer.names.formal import exact_quotient
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import WhenAsked, pick
 
 _HEADERS = "include/ck_tile/ops (ROCm/composable_kernel)"
@@ -112,30 +112,12 @@ class CkTileTemplate(Grammar):
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         f = decoded.fields
-        m, n = f.get("m_per_block"), f.get("n_per_block")
-        if m is None or n is None:
+        if "m_per_block" not in f or "n_per_block" not in f:
             return None
-        return GemmView(
-            op="moe" if "Moe" in f.get("kernel", "") else "conv" if "Conv" in f.get("kernel", "") else "gemm",
-            tile_m=m,
-            tile_n=n,
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(m, f.get("m_warp")),
-            wave_tile_n=exact_quotient(n, f.get("n_warp")),
-            instruction_m=f.get("m_warp_tile"),
-            instruction_n=f.get("n_warp_tile"),
-            instruction_k=f.get("k_warp_tile"),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            waves_k=f.get("k_warp"),
+        return stated_view(
+            f,
+            "moe" if "Moe" in f.get("kernel", "") else "conv" if "Conv" in f.get("kernel", "") else "gemm",
             threads_per_block=f.get("max_threads"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            dtype_acc=f.get("dtype_acc"),
-            layout_a=f.get("layout_a"),
-            layout_b=f.get("layout_b"),
-            layout_c=f.get("layout_c"),
             stages=2 if f.get("double_smem_buffer") else None,
             pipeline=" ".join(filter(None, (f.get("pipeline"), f.get("pipeline_sched")))) or None,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracer.model.kernel import GemmView
+from tracer.names.stated_view import exact_quotient
 
 
 def gemm_view(fields: Mapping[str, Any], op: str) -> GemmView | None:
@@ -28,8 +29,8 @@ def gemm_view(fields: Mapping[str, Any], op: str) -> GemmView | None:
         wave_tile_n=wave_n,
         instruction_m=instruction_m,
         instruction_n=instruction_n,
-        waves_m=_over(m, wave_m),
-        waves_n=_over(n, wave_n),
+        waves_m=exact_quotient(m, wave_m),
+        waves_n=exact_quotient(n, wave_n),
         threads_per_block=fields.get("block_size"),
         dtype_a=fields.get("dtype_a"),
         dtype_b=fields.get("dtype_b"),
@@ -51,7 +52,3 @@ def _pipeline(fields: Mapping[str, Any]) -> str | None:
 
 def _times(a: int | None, b: int | None) -> int | None:
     return a * b if a is not None and b is not None else None
-
-
-def _over(a: int | None, b: int | None) -> int | None:
-    return a // b if a and b and a % b == 0 else None

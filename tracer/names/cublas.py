@@ -17,6 +17,7 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names import cutlass_2x
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 NVJET, XMMA, SASS, GENERATED = "cublas_nvjet", "cublas_xmma", "cublas_sass", "cudnn_generated"
@@ -146,21 +147,14 @@ class Cublas(Grammar):
             return None
         layouts = f.get("layouts") or ""
         op = f.get("op")
-        return GemmView(
-            op="conv" if op in _CONV_OPS or op == "cudnn" else "gemm",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
+        return stated_view(
+            f,
+            "conv" if op in _CONV_OPS or op == "cudnn" else "gemm",
+            wave_tile_m=None,
+            wave_tile_n=None,
             instruction_m=f.get("inst_m"),
             instruction_n=f.get("inst_n"),
             instruction_k=f.get("inst_k"),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            waves_k=f.get("k_warp"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            dtype_acc=f.get("dtype_acc"),
             layout_a=f.get("layout_a", layouts[:1] or None),
             layout_b=f.get("layout_b", layouts[1:2] or None),
             layout_c=f.get("layout_c", layouts[2:3] or None),

@@ -15,6 +15,7 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Unparsed
 from tracer.names import cutlass_2x, cutlass_3x, cutlass_template
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 _WRAPPED = re.compile(
@@ -133,23 +134,17 @@ class Cutlass(Grammar):
         f = decoded.fields
         if "m_per_block" not in f:
             return None
-        return GemmView(
-            op="conv" if "conv_kind" in f else "gemm",
-            tile_m=f["m_per_block"],
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
+        layouts = {key: f.get(key, f.get("tensor_layout")) for key in ("layout_a", "layout_b", "layout_c")}
+        return stated_view(
+            f,
+            "conv" if "conv_kind" in f else "gemm",
             wave_tile_m=f.get("m_per_warp"),
             wave_tile_n=f.get("n_per_warp"),
             instruction_m=f.get("inst_m"),
             instruction_n=f.get("inst_n"),
             instruction_k=f.get("inst_k"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
             dtype_c=f.get("dtype_d", f.get("dtype_c")),
-            dtype_acc=f.get("dtype_acc"),
-            layout_a=f.get("layout_a", f.get("tensor_layout")),
-            layout_b=f.get("layout_b", f.get("tensor_layout")),
-            layout_c=f.get("layout_c", f.get("tensor_layout")),
+            **layouts,
             # 0 stands for as many stages as fit
             stages=f.get("num_stages") or None,
             pipeline=f.get("kernel_schedule_suffix") or None,

@@ -22,7 +22,7 @@ import msgspec
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView
 from tracer.names.base import Context, Key
-from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
+from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import (
     Part,
     Pattern,
@@ -37,6 +37,7 @@ from tracer.names.pattern import (
     text,
     true_false,
 )
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 NO_GENERATOR = "aiter_csv_no_generator"
@@ -188,20 +189,5 @@ class Flydsl(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile, waves, types and depth as named; the wave tile is the tile over the waves."""
         f = decoded.fields
-        return GemmView(
-            op="gemm",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(f.get("m_per_block"), f.get("m_warp")),
-            wave_tile_n=exact_quotient(f.get("n_per_block"), f.get("n_warp")),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            waves_k=f.get("k_warp"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            split_k=f.get("split_k"),
-            stages=f.get("num_stages", f.get("num_buffers", f.get("lds_stage"))),
-            pipeline=f.get("pipeline_sched"),
-        )
+        stages = f.get("num_stages", f.get("num_buffers", f.get("lds_stage")))
+        return stated_view(f, "gemm", stages=stages, pipeline=f.get("pipeline_sched"))

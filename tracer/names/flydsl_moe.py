@@ -21,6 +21,7 @@ from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
 from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import Part, Pattern, choice, flag, groups, lit, num, nums, opt, seq, text, words
+from tracer.names.stated_view import moe_op, stated_view
 from tracer.names.vocabulary import pick
 
 _FAMILY = "aiter_flydsl_moe"
@@ -153,14 +154,4 @@ class FlydslMoe(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile and types as named; split-K where the name states a factor."""
         f = decoded.fields
-        return GemmView(
-            op=f"moe stage {f['stage']}" if "stage" in f else "moe",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            waves_k=f.get("k_wave"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            split_k=f.get("split_k") or None,
-        )
+        return stated_view(f, moe_op(f), waves_k=f.get("k_wave"), split_k=f.get("split_k") or None)

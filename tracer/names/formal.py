@@ -16,13 +16,6 @@ from tracer.names.compiled_reader import Reader
 from tracer.names.pattern import Pattern
 
 
-def exact_quotient(extent: int | None, count: int | None) -> int | None:
-    """`extent` shared equally by `count`; None when one of them is not stated or it does not come out even."""
-    if not extent or not count or extent % count:
-        return None
-    return extent // count
-
-
 class OneOf:
     """The forms of one family, in the order in which they are tried.
 

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 
 from tracer.model.kernel import FieldValue, GemmView
 from tracer.names.base import Key
-from tracer.names.formal import OneOf, exact_quotient
+from tracer.names.formal import OneOf
 from tracer.names.pattern import Part, Pattern, choice, flag, int_list, lit, num, nums, opt, table, words
+from tracer.names.stated_view import exact_quotient, stated_view
 from tracer.names.vocabulary import pick
 
 FAMILY = "miopen_igemm"
@@ -153,16 +154,13 @@ def view(f: Mapping[str, FieldValue]) -> GemmView:
     if tile and step and repeat:
         wave_m, wave_n = tile[0] * step[0] * repeat[0], tile[1] * step[1] * repeat[1]
     cluster = f.get("tensor_a_cluster_lengths")
-    return GemmView(
-        op="conv",
-        tile_m=f.get("m_per_block"),
-        tile_n=f.get("n_per_block"),
-        tile_k=f.get("k_per_block"),
+    return stated_view(
+        f,
+        "conv",
         wave_tile_m=wave_m,
         wave_tile_n=wave_n,
         waves_m=exact_quotient(f.get("m_per_block"), wave_m),
         waves_n=exact_quotient(f.get("n_per_block"), wave_n),
         threads_per_block=math.prod(cluster) if cluster else None,
-        dtype_a=f.get("dtype_a"),
         layout_a=f.get("tensor_layout"),
     )

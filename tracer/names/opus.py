@@ -19,8 +19,9 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
-from tracer.names.formal import FormalGrammar, OneOf, exact_quotient
+from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import Part, Pattern, choice, flag, groups, lit, num, nums, opt, signed, text, words
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 _MINTERLEAVE = "a8w8_mxscale_flatmm_minterleave"
@@ -115,20 +116,4 @@ class Opus(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile, waves and instruction as named; the wave tile is the tile over the waves."""
         f = decoded.fields
-        return GemmView(
-            op=f.get("op"),
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            wave_tile_m=exact_quotient(f.get("m_per_block"), f.get("m_warp")),
-            wave_tile_n=exact_quotient(f.get("n_per_block"), f.get("n_warp")),
-            instruction_m=f.get("m_warp_tile"),
-            instruction_n=f.get("n_warp_tile"),
-            instruction_k=f.get("k_warp_tile"),
-            waves_m=f.get("m_warp"),
-            waves_n=f.get("n_warp"),
-            threads_per_block=f.get("block_size"),
-            split_k=f.get("split_k"),
-            stages=f.get("num_slots"),
-            pipeline=f.get("pipeline_tag"),
-        )
+        return stated_view(f, f.get("op"), stages=f.get("num_slots"), pipeline=f.get("pipeline_tag"))

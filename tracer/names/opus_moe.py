@@ -17,6 +17,7 @@ from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
 from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import Part, Pattern, choice, flag, groups, lit, num, nums, opt, seq, text
+from tracer.names.stated_view import moe_op, stated_view
 from tracer.names.vocabulary import pick
 
 _FAMILY = "aiter_opus_moe"
@@ -112,14 +113,4 @@ class OpusMoe(FormalGrammar):
     def view(self, decoded: DecodedName) -> GemmView | None:
         """Tile, threads and types as named."""
         f = decoded.fields
-        return GemmView(
-            op=f"moe stage {f['stage']}" if "stage" in f else "moe",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            waves_k=f.get("k_wave"),
-            threads_per_block=f.get("block_threads"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-        )
+        return stated_view(f, moe_op(f), waves_k=f.get("k_wave"), threads_per_block=f.get("block_threads"))

@@ -14,6 +14,7 @@ from typing import ClassVar
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.names import cpp, cpp_kernel
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 FAMILY = "rocblas_kernel"
@@ -102,11 +103,9 @@ class Rocblas(Grammar):
         f = decoded.fields
         if "m_per_block" not in f:
             return None
-        return GemmView(
-            op="gemm",
-            tile_m=f["m_per_block"],
-            tile_n=f["n_per_block"],
-            tile_k=f["k_per_block"],
+        return stated_view(
+            f,
+            "gemm",
             threads_per_block=f["dim_m"] * f["dim_n"],
             dtype_acc=f["template_arguments"][0],
             layout_a=f.get("trans_a"),

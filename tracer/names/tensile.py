@@ -19,7 +19,7 @@ from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparse
 from tracer.names import tensile_helpers, tensile_parameters, tensile_problem
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.converters import NUMBERS
-from tracer.names.formal import exact_quotient
+from tracer.names.stated_view import exact_quotient
 from tracer.names.tensile_keys import PARAMETER_KEYS
 from tracer.names.vocabulary import pick
 

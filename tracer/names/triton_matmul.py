@@ -17,6 +17,7 @@ from tracer.model.kernel import DecodedName, GemmView
 from tracer.names.base import Key
 from tracer.names.formal import FormalGrammar, OneOf
 from tracer.names.pattern import Pattern, choice, flag, groups, lit, nums, opt, seq, text, words
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import pick
 
 _TYPE = r"(?:mxfp[0-9]+|nvfp[0-9]+|(?:bf|fp|f|i|u|int|uint)[0-9]+(?:e[0-9]+(?:nv|b[0-9]+)?)?)"
@@ -72,16 +73,5 @@ class TritonMatmul(FormalGrammar):
         f = decoded.fields
         if decoded.family != "triton_matmul_ogs":
             return None
-        return GemmView(
-            op="gemm",
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            dtype_a=f.get("dtype_a"),
-            dtype_b=f.get("dtype_b"),
-            dtype_c=f.get("dtype_c"),
-            layout_a=_ORDERS.get(f.get("layout_a", "")),
-            layout_b=_ORDERS.get(f.get("layout_b", "")),
-            layout_c=_ORDERS.get(f.get("layout_c", "")),
-            split_k=f.get("split_k"),
-        )
+        layouts = {key: _ORDERS.get(f.get(key, "")) for key in ("layout_a", "layout_b", "layout_c")}
+        return stated_view(f, "gemm", **layouts)

@@ -19,6 +19,7 @@ from typing import ClassVar
 from tracer.errors import NameSyntaxError
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.stated_view import stated_view
 from tracer.names.triton_guess import Pairs, guess, looks_like_pairs
 from tracer.names.triton_keys import declared_keys
 from tracer.names.vocabulary import pick
@@ -161,13 +162,7 @@ class TritonRepr(Grammar):
         f = decoded.fields
         if "k_per_block" not in f:
             return None
-        return GemmView(
-            tile_m=f.get("m_per_block"),
-            tile_n=f.get("n_per_block"),
-            tile_k=f.get("k_per_block"),
-            split_k=f.get("split_k"),
-            stages=f.get("num_stages"),
-        )
+        return stated_view(f, None, stages=f.get("num_stages"))
 
 
 def _possible(name: str) -> bool:

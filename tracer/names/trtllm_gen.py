@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
+from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import fold_dtype, pick
 
 _GEMM = "cpp/tensorrt_llm/kernels/trtllmGenKernels/batchedGemm (NVIDIA/TensorRT-LLM)"
@@ -214,21 +215,10 @@ class TrtllmGen(Grammar):
         f = decoded.fields
         if "m_per_block" not in f:
             return None
-        return GemmView(
-            op="gemm",
-            tile_m=f["m_per_block"],
-            tile_n=f["n_per_block"],
-            tile_k=f["k_per_block"],
-            instruction_m=f.get("instruction_m"),
-            instruction_n=f.get("instruction_n"),
-            instruction_k=f.get("instruction_k"),
-            dtype_a=_plain(f["dtype_a"]),
-            dtype_b=_plain(f["dtype_b"]),
-            dtype_c=_plain(f["dtype_c"]),
-            dtype_acc=_plain(f["dtype_acc"]),
-            split_k=f.get("split_k"),
-            stages=f.get("num_stages"),
-            pipeline=f.get("tile_scheduler"),
+        instruction = {key: f.get(key) for key in ("instruction_m", "instruction_n", "instruction_k")}
+        dtypes = {key: _plain(f[key]) for key in ("dtype_a", "dtype_b", "dtype_c", "dtype_acc")}
+        return stated_view(
+            f, "gemm", **instruction, **dtypes, stages=f.get("num_stages"), pipeline=f.get("tile_scheduler")
         )
 
 
