@@ -71,9 +71,9 @@ class Grammar(abc.ABC):
     #: where the code that builds such names stands, for people
     link: ClassVar[str]
 
-    @abc.abstractmethod
     def accepts(self, name: str) -> bool:
-        """Says, cheaply, whether `name` is of this grammar."""
+        """Says, cheaply, whether `name` is of this grammar; unless a grammar knows more, its beginning decides."""
+        return name.startswith(self.prefixes)
 
     def read(self, name: str, context: Context = NO_CONTEXT) -> DecodedName | None:
         """Reads `name` if it is of this grammar: `accepts` and `decode` in one, which a grammar may do in one step."""

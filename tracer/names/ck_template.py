@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
-from tracer.names import ck_lists, ck_view, cpp
+from tracer.model.kernel import DecodedName, GemmView, Unparsed
+from tracer.names import ck_lists, ck_view, cpp, cpp_lists
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_parameters import parameter
-from tracer.names.cpp_lists import CUT
+from tracer.names.cpp_lists import CUT, MORE
 from tracer.names.vocabulary import WhenAsked, pick
 
 _HEADERS = "include/ck/tensor_operation/gpu/grid (ROCm/composable_kernel)"
@@ -115,100 +115,77 @@ class CkTemplate(Grammar):
     def accepts(self, name: str) -> bool:
         if name.startswith("std::enable_if<"):  # kernels that two overloads share a name by
             return cpp.read_function(name).name.startswith("ck::")
-        return name.startswith(("void ck::", "ck::"))
+        return super().accepts(name)
 
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        return _Reader(name).read()
+        return _Reading(cpp.read_function(name), {}, {}).read()
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         return ck_view.gemm_view(decoded.fields, "conv" if "conv" in decoded.fields.get("kernel", "") else "gemm")
 
 
-class _Reader:
-    """Reads one symbol."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.fields: dict[str, FieldValue] = {}
-        self.spans: dict[str, Span] = {}
-        self.likely: dict[str, FieldValue] = {}
-        self.unparsed: list[Unparsed] = []
-        self.notes: list[str] = []
+class _Reading(cpp_lists.Reading):
+    """What one symbol states."""
 
     def read(self) -> DecodedName:
-        function = cpp.read_function(self.name)
-        leaf = function.leaf
-        start = function.start + len(function.name) - len(leaf)
+        """Reads the symbol."""
+        function, name = self.function, self.function.text
+        leaf, (start, end) = function.leaf, function.leaf_span
         args = function.arguments
         if not leaf or (args is None and function.parameters is None and function.start > 0):
-            self.notes.append(CUT)
-            self.unparsed.append(Unparsed(self.name[start:], start, "a function and its template arguments"))
+            self.notes += (CUT,)
+            self.unparsed.append(Unparsed(name[start:], start, "a function and its template arguments"))
         elif leaf.startswith("Gridwise"):
-            self._struct(leaf, start, args)
+            self.struct(function)
         else:
-            self._add("kernel", leaf, (start, start + len(leaf)))
+            self.add("kernel", leaf, (start, end))
             if leaf.endswith("_2lds"):
-                self._add("lds_buffers", 2, (start + len(leaf) - 5, start + len(leaf)))
+                self.add("lds_buffers", 2, (end - 5, end))
             if args is None:
-                self.notes.append("no template argument is there")
-                self.unparsed.append(Unparsed("", len(self.name), "template arguments"))
+                self.notes += ("no template argument is there",)
+                self.unparsed.append(Unparsed("", len(name), "template arguments"))
             else:
-                self._function(leaf, args)
-        return DecodedName(
-            self.name, self.name, "ck_template", "ck_template", self.fields, self.spans, tuple(self.unparsed),
-            self.likely, tuple(self.notes),
-        )  # fmt: skip
+                self.arguments(leaf, args)
+        return self.answer("ck_template", "ck_template")
 
-    def _add(self, key: str, value: FieldValue, span: Span) -> None:
-        self.fields[key] = value
-        self.spans[key] = span
-
-    def _function(self, leaf: str, args: cpp.Arguments) -> None:
-        lists = ck_lists.kernels().get(leaf, ())
-        items = args.whole(self.name)
-        reading = ck_lists.read(lists, items, args.cut)
+    def arguments(self, leaf: str, args: cpp.Arguments) -> None:
+        """Reads the template arguments of a kernel function."""
+        text = self.function.text
+        items = args.whole(text)
+        found = ck_lists.read(ck_lists.kernels().get(leaf, ()), items, args.cut)
         for index, item in enumerate(args.items):
             if item.startswith("ck::Gridwise"):
-                struct = cpp.template(self.name, args.span(index), args.plain)
+                struct = cpp.template(text, args.span(index), args.plain)
                 if struct.arguments is None and index >= len(items):
                     break  # the name is cut off inside the struct's own name
-                self._struct(struct.leaf, struct.start + len(struct.name) - len(struct.leaf), struct.arguments)
+                self.struct(struct)
                 break
-        self._take(reading, args, f"function {leaf}")
+        self.take(found, args, f"function {leaf}")
         if args.cut and not self.unparsed:
-            self._cut(args, len(items))
+            self.cut(args, len(items))
 
-    def _struct(self, leaf: str, start: int, args: cpp.Arguments | None) -> None:
-        self._add("gridwise", leaf, (start, start + len(leaf)))
+    def struct(self, struct: cpp.Function | cpp.Template) -> None:
+        """Reads a gridwise struct and its template arguments."""
+        leaf, (start, end) = struct.leaf, struct.leaf_span
+        self.add("gridwise", leaf, (start, end))
         for word in _PRESHUFFLE:
             at = leaf.find(word)
             if at >= 0:
-                self._add("b_preshuffle", True, (start + at + 1, start + at + len(word)))
+                self.add("b_preshuffle", True, (start + at + 1, start + at + len(word)))
+        args = struct.arguments
         if args is None:
             return
-        items = args.whole(self.name)
-        self._take(ck_lists.read(ck_lists.structs().get(leaf, ()), items, args.cut), args, leaf)
+        items = args.whole(self.function.text)
+        self.take(ck_lists.read(ck_lists.structs().get(leaf, ()), items, args.cut), args, leaf)
         if args.cut:
-            self._cut(args, len(items))
+            self.cut(args, len(items))
 
-    def _cut(self, args: cpp.Arguments, whole: int) -> None:
-        self.notes.append(CUT)
+    def cut(self, args: cpp.Arguments, whole: int) -> None:
+        """Says where arguments are lost: behind the `whole` ones that are complete."""
+        self.notes += (CUT,)
+        text = self.function.text
         if whole < len(args.items):
             start, end = args.span(whole)
-            self.unparsed.append(
-                Unparsed(self.name[start:end], start, "a whole template argument; the name is cut off")
-            )
+            self.unparsed.append(Unparsed(text[start:end], start, "a whole template argument; the name is cut off"))
         else:
-            self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
-
-    def _take(self, reading: ck_lists.Reading, args: cpp.Arguments, of: str) -> None:
-        fields, spans, where = self.fields, args.spans(), reading.where
-        for key, value in reading.fields.items():
-            if key not in fields:
-                fields[key] = value
-                self.spans[key] = spans[where[key]]
-        self.likely.update((k, v) for k, v in reading.likely.items() if k not in self.fields)
-        if reading.beyond is not None and reading.beyond < len(args):
-            start = args.starts[reading.beyond]
-            end = args.span(len(args) - 1)[1]
-            self.unparsed.append(Unparsed(self.name[start:end], start, f"{of}: {reading.reason}"))
+            self.unparsed.append(Unparsed("", len(text), MORE))

@@ -13,11 +13,11 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tracer.model.kernel import DecodedName, FieldValue, GemmView, Span, Unparsed
-from tracer.names import ck_lists, cpp
+from tracer.model.kernel import DecodedName, GemmView, Span, Unparsed
+from tracer.names import ck_lists, cpp, cpp_lists
 from tracer.names.attention_keys import ATTENTION_KEYS
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
-from tracer.names.cpp_lists import CUT
+from tracer.names.cpp_lists import CUT, MORE
 from tracer.names.stated_view import stated_view
 from tracer.names.vocabulary import WhenAsked, pick
 
@@ -104,11 +104,8 @@ class CkTileTemplate(Grammar):
     link = "https://github.com/ROCm/composable_kernel/tree/develop/include/ck_tile"
     keys: ClassVar[Mapping[str, Key]] = WhenAsked(_glossary)
 
-    def accepts(self, name: str) -> bool:
-        return name.startswith(("void ck_tile::", "ck_tile::"))
-
     def decode(self, name: str, context: Context = NO_CONTEXT) -> DecodedName:
-        return _Reader(name).read()
+        return _Reading(cpp.read_function(name), {}, {}).read()
 
     def view(self, decoded: DecodedName) -> GemmView | None:
         f = decoded.fields
@@ -123,43 +120,29 @@ class CkTileTemplate(Grammar):
         )
 
 
-class _Reader:
-    """Reads one symbol."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.fields: dict[str, FieldValue] = {}
-        self.spans: dict[str, Span] = {}
-        self.unparsed: list[Unparsed] = []
-        self.notes: list[str] = []
-
-    def _add(self, key: str, value: FieldValue, span: Span) -> None:
-        if key not in self.fields:
-            self.fields[key] = value
-            self.spans[key] = span
+class _Reading(cpp_lists.Reading):
+    """What one symbol states."""
 
     def read(self) -> DecodedName:
-        function = cpp.read_function(self.name)
+        """Reads the symbol."""
+        function, name = self.function, self.function.text
+        leaf, span = function.leaf, function.leaf_span
         args = function.arguments
-        leaf = function.leaf
-        start = function.start + len(function.name) - len(leaf)
         if leaf == "kentry" and args is not None:
-            self._entry(args)
+            self.entry(args)
         elif not leaf or (args is None and function.parameters is None):
-            self.unparsed.append(Unparsed(self.name[start:], start, "a function and its template arguments"))
+            self.unparsed.append(Unparsed(name[span[0] :], span[0], "a function and its template arguments"))
         else:
-            self._add("kernel", leaf, (start, start + len(leaf)))
+            self.add("kernel", leaf, span)
             if args is not None:
-                self._structs(function.start, args.end)
+                self.structs(function.start, args.end)
         if function.cut:
-            self.notes.append(CUT)
-            self.unparsed.append(Unparsed("", len(self.name), "more template arguments; the name is cut off"))
-        return DecodedName(
-            self.name, self.name, "ck_tile_template", "ck_tile_template", self.fields, self.spans, tuple(self.unparsed),
-            {}, tuple(self.notes),
-        )  # fmt: skip
+            self.notes += (CUT,)
+            self.unparsed.append(Unparsed("", len(name), MORE))
+        return self.answer("ck_tile_template", "ck_tile_template")
 
-    def _entry(self, args: cpp.Arguments) -> None:
+    def entry(self, args: cpp.Arguments) -> None:
+        """Reads the arguments of the function that every kernel is started by."""
         numbers: list[tuple[int, Span]] = []
         for index, item in enumerate(args.items):
             if item.isdecimal() and len(item) < 10:
@@ -167,68 +150,63 @@ class _Reader:
                 continue
             gfx = _GFX.match(item)
             if gfx is not None:
-                self._add("isa", gfx.group(1), args.span(index))
+                self.add("isa", gfx.group(1), args.span(index))
                 continue
             if item in ("true", "false"):
                 continue
             if args.cut and index == len(args) - 1 and "<" not in item:
                 break  # the cut may be inside the struct's name
-            kernel = cpp.template(self.name, args.span(index))
-            start = kernel.start + len(kernel.name) - len(kernel.leaf)
-            self._add("kernel", kernel.leaf, (start, start + len(kernel.leaf)))
-            self._structs(start, args.span(index)[1])
+            kernel = cpp.template(self.function.text, args.span(index))
+            self.add("kernel", kernel.leaf, kernel.leaf_span)
+            self.structs(kernel.leaf_span[0], args.span(index)[1])
             break
         if numbers:
-            self._add("min_occupancy", *numbers[-1])
+            self.add("min_occupancy", *numbers[-1])
         if len(numbers) == 2:
-            self._add("max_threads", *numbers[0])
+            self.add("max_threads", *numbers[0])
 
-    def _structs(self, start: int, end: int) -> None:
+    def structs(self, start: int, end: int) -> None:
         """Reads every known struct that stands between the offsets, and the mask and the pipeline."""
+        text = self.function.text
         places: dict[str, int] = {}
-        for m in _STRUCT.finditer(self.name, start, end):
+        for m in _STRUCT.finditer(text, start, end):
             places.setdefault(m[1], m.end() - 1)
         for leaf, lists in ck_lists.tile_structs().items():
             if leaf not in places:
                 continue
-            args = cpp.arguments(self.name, places[leaf])
-            items = args.whole(self.name)
-            reading = ck_lists.read(lists, items, args.cut)
-            spans = args.spans()
-            for key, value in reading.fields.items():
-                if key not in self.fields and (key != "occupancy" or value >= 0):
-                    self.fields[key] = value
-                    self.spans[key] = spans[reading.where[key]]
-            if leaf in ("TileFmhaShape", "TileFmhaBwdShape") and "block_tile" in reading.fields:
-                self._head_dims(reading.fields["block_tile"], args.span(reading.where["block_tile"]))
-            if reading.beyond is not None and reading.beyond < len(args):
-                first = args.starts[reading.beyond]
-                last = args.span(len(args) - 1)[1]
-                self.unparsed.append(Unparsed(self.name[first:last], first, f"{leaf}: {reading.reason}"))
-        self._mask(start, end)
-        pipeline = _PIPELINE.search(self.name, start, end)
+            args = cpp.arguments(text, places[leaf])
+            found = ck_lists.read(lists, args.whole(text), args.cut)
+            found.likely = {}  # a struct that no list fits states nothing, not even by position
+            if found.fields.get("occupancy", 0) < 0:  # the pipeline's own choice
+                del found.fields["occupancy"]
+            self.take(found, args, leaf)
+            if leaf in ("TileFmhaShape", "TileFmhaBwdShape") and "block_tile" in found.fields:
+                self.head_dims(found.fields["block_tile"], args.span(found.where["block_tile"]))
+        self.mask(start, end)
+        pipeline = _PIPELINE.search(text, start, end)
         if pipeline is not None and not pipeline.group(1).endswith(("Problem", "Policy")):
-            self._add("pipeline", pipeline.group(1), pipeline.span(1))
+            self.add("pipeline", pipeline.group(1), pipeline.span(1))
             tag = _TAG.search(pipeline.group(1)) if "Fmha" in pipeline.group(1) else None
             if tag is not None:
                 words = [tag.group(1), tag.group(2), tag.group(3)]
-                self._add("pipeline_tag", "_".join(w.lower() for w in words if w), pipeline.span(1))
+                self.add("pipeline_tag", "_".join(w.lower() for w in words if w), pipeline.span(1))
 
-    def _head_dims(self, tile: list[int], span: Span) -> None:
+    def head_dims(self, tile: list[int], span: Span) -> None:
         """The shape's last extents are whole head sizes: forward bk0max, backward bhdq and bhdv."""
         if len(tile) == 6:
-            self._add("head_dim", tile[5], span)
+            self.add("head_dim", tile[5], span)
         elif len(tile) == 9:
-            self._add("head_dim", tile[7], span)
-            self._add("head_dim_v", tile[8], span)
+            self.add("head_dim", tile[7], span)
+            self.add("head_dim_v", tile[8], span)
 
-    def _mask(self, start: int, end: int) -> None:
-        m = _MASK.search(self.name, start, end)
+    def mask(self, start: int, end: int) -> None:
+        """Reads the attention mask's struct, where one stands between the offsets."""
+        m = _MASK.search(self.function.text, start, end)
         if m is None:
             return
         masking = m.group(2) == "true"
-        self._add("masked", masking, m.span(2))
+        self.add("masked", masking, m.span(2))
         if m.group(1).startswith("Simplified"):
-            self._add("mask", "mask" if masking else "no", m.span(2))
+            self.add("mask", "mask" if masking else "no", m.span(2))
         elif not masking or m.group(3):
-            self._add("mask", "no" if not masking else "generic" if m.group(3) == "true" else "causal", m.span())
+            self.add("mask", "no" if not masking else "generic" if m.group(3) == "true" else "causal", m.span())

@@ -102,6 +102,12 @@ class Function(msgspec.Struct, frozen=True):
         return leaf(self.name)
 
     @property
+    def leaf_span(self) -> Span:
+        """The offsets of the unqualified name."""
+        end = self.start + len(self.name)
+        return end - len(self.leaf), end
+
+    @property
     def cut(self) -> bool:
         """Whether the text ends inside the template arguments."""
         return self.arguments is not None and self.arguments.cut
@@ -129,6 +135,12 @@ class Template(msgspec.Struct, frozen=True):
     def leaf(self) -> str:
         """The unqualified name."""
         return leaf(self.name)
+
+    @property
+    def leaf_span(self) -> Span:
+        """The offsets of the unqualified name."""
+        end = self.start + len(self.name)
+        return end - len(self.leaf), end
 
 
 def leaf(name: str) -> str:

@@ -15,6 +15,7 @@ from tracer.names import ck_lists, cpp
 from tracer.names.ck_values import Convert
 
 CUT = "the name is cut off: the template arguments behind the cut are not known"
+MORE = "more template arguments; the name is cut off"
 #: how many structs are looked through before a struct with a list is given up
 _DEEPEST = 4
 Lists = Mapping[str, tuple[ck_lists.Variant, ...]]
@@ -47,21 +48,24 @@ class Reading(msgspec.Struct):
             text, text, grammar, family, self.fields, self.spans, tuple(self.unparsed), likely, self.notes
         )
 
-    def take(self, leaf: str, args: cpp.Arguments, lists: Lists, choose: Callable[[str], Convert]) -> None:
-        """Adds what the argument list of a function or struct states."""
-        text = self.function.text
-        reading = ck_lists.read(lists.get(leaf, ()), args.whole(text), args.cut, choose)
-        fields, where = self.fields, reading.where
-        for key, value in reading.fields.items():
+    def add(self, key: str, value: FieldValue, span: Span) -> None:
+        """Adds a field; the first reading of a key stands."""
+        if key not in self.fields:
+            self.fields[key] = value
+            self.spans[key] = span
+
+    def take(self, found: ck_lists.Reading, args: cpp.Arguments, of: str) -> None:
+        """Adds what the argument list of a function or struct states; `of` names that where the list does not fit."""
+        fields, spans, where = self.fields, args.spans(), found.where
+        for key, value in found.fields.items():
             if key not in fields:
                 fields[key] = value
-                self.spans[key] = args.span(where[key])
-        for key, value in reading.likely.items():
+                self.spans[key] = spans[where[key]]
+        for key, value in found.likely.items():
             self.likely.setdefault(key, value)
-        if reading.beyond is not None and reading.beyond < len(args):
-            start = args.starts[reading.beyond]
-            end = args.span(len(args) - 1)[1]
-            self.unparsed.append(Unparsed(text[start:end], start, f"{leaf}: {reading.reason}"))
+        if found.beyond is not None and found.beyond < len(args):
+            start, end = args.starts[found.beyond], spans[-1][1]
+            self.unparsed.append(Unparsed(self.function.text[start:end], start, f"{of}: {found.reason}"))
 
 
 def read(
@@ -81,21 +85,20 @@ def read(
         through: structs whose own arguments are looked through for structs with lists.
     """
     name = function.text
-    leaf = function.leaf
-    start = function.start + len(function.name) - len(leaf)
+    leaf, span = function.leaf, function.leaf_span
     args = function.arguments
     if not leaf or (args is None and function.parameters is None and function.start > 0):
         # a return type is printed before templates only, so arguments are missing, and perhaps some of the name
-        rest = Unparsed(name[start:], start, "a function and its template arguments; the name is cut off")
+        rest = Unparsed(name[span[0] :], span[0], "a function and its template arguments; the name is cut off")
         return Reading(function, {}, {}, [rest], {}, (CUT,))
-    reading = Reading(function, {"kernel": leaf}, {"kernel": (start, start + len(leaf))})
+    reading = Reading(function, {"kernel": leaf}, {"kernel": span})
     if args is None:
         return reading
     if complete or leaf in lists:
-        reading.take(leaf, args, lists, choose)
+        reading.take(ck_lists.read(lists.get(leaf, ()), args.whole(name), args.cut, choose), args, leaf)
     _structs(reading, args, lists, choose, through, _DEEPEST)
     if args.cut:
-        reading.unparsed.append(Unparsed("", len(name), "more template arguments; the name is cut off"))
+        reading.unparsed.append(Unparsed("", len(name), MORE))
         reading.notes = (CUT,)
     return reading
 
@@ -118,4 +121,5 @@ def _structs(
             if struct.arguments is not None and leaf in through and depth:
                 _structs(reading, struct.arguments, lists, choose, through, depth - 1)
             elif struct.arguments is not None and struct.leaf in lists:
-                reading.take(struct.leaf, struct.arguments, lists, choose)
+                inner, items = struct.arguments, struct.arguments.whole(text)
+                reading.take(ck_lists.read(lists[struct.leaf], items, inner.cut, choose), inner, struct.leaf)
