@@ -82,6 +82,14 @@ def summarise(times_us: Sequence[float]) -> tuple[float, float, float]:
     return statistics.median(times_us), fifths[0], fifths[3]
 
 
+def _timing(times_us: Sequence[float], cache: CacheState, *, method: str, what: str, **how: Any) -> Timing:
+    """A figure with its n and its spread; `how` is what else `Timing` says of how it was made."""
+    median, p20, p80 = summarise(times_us)
+    return Timing(
+        method=method, what=what, n=len(times_us), median_us=median, p20_us=p20, p80_us=p80, cache=cache, **how
+    )
+
+
 def _do_bench(fn: Callable[[], Any], rep_ms: float) -> list[float]:
     import triton.testing
 
@@ -98,18 +106,14 @@ def time_eager(call: Callable[[], Any], input_bytes: int, cache_bytes: int | Non
     times = _do_bench(call, REP_MS)
     if len(times) < REPLAYS_AT_LEAST:
         times = _do_bench(call, REPLAYS_AT_LEAST * statistics.median(times) / 1000 * 1.5)
-    median, p20, p80 = summarise(times)
     cold = cache_bytes is not None and cache_bytes < DO_BENCH_FLUSH_BYTES
-    return Timing(
+    return _timing(
+        times,
+        CacheState.COLD if cold else CacheState.UNPROVEN,
         method="eager",
         what="calls",
-        n=len(times),
-        median_us=median,
-        p20_us=p20,
-        p80_us=p80,
         bytes_rotated=input_bytes,
         cache_bytes=cache_bytes,
-        cache=CacheState.COLD if cold else CacheState.UNPROVEN,
     )
 
 
@@ -152,33 +156,25 @@ def time_graph(
     times = _do_bench(graph.replay, max(REP_MS, REPLAYS_AT_LEAST * replay_ms * 1.5))
     del graph, sets
     gc.collect()
-    median, p20, p80 = summarise([t / plan.calls for t in times])
-    return Timing(
+    return _timing(
+        [t / plan.calls for t in times],
+        plan.cache,
         method="graph",
         what="replay means",
-        n=len(times),
-        median_us=median,
-        p20_us=p20,
-        p80_us=p80,
         calls_per_graph=plan.calls,
         input_copies=plan.copies,
         bytes_rotated=plan.bytes_rotated,
         cache_bytes=cache_bytes,
-        cache=plan.cache,
     )
 
 
 def time_kernels(durations_us: Sequence[float], input_bytes: int, cache_bytes: int | None) -> Timing:
     """The profiler's view: the sum of a call's kernel durations, in µs, without the idle time between them."""
-    median, p20, p80 = summarise(durations_us)
-    return Timing(
+    return _timing(
+        durations_us,
+        cache_state(input_bytes, cache_bytes, 1),
         method="profiler",
         what="sums of a call's kernel durations",
-        n=len(durations_us),
-        median_us=median,
-        p20_us=p20,
-        p80_us=p80,
         bytes_rotated=input_bytes,
         cache_bytes=cache_bytes,
-        cache=cache_state(input_bytes, cache_bytes, 1),
     )

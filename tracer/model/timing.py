@@ -20,7 +20,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: "graph", "eager" or "profiler".
-        what: what n counts: "replay means", "calls", "kernel durations".
+        what: what n counts: "replay means", "calls", "sums of a call's kernel durations".
         n: how many.
         median_us, p20_us, p80_us: of them, in µs a call.
         calls_per_graph: for "graph".
