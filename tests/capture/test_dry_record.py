@@ -124,6 +124,15 @@ def test_argument_summaries_are_kept_where_a_library_calls_in(wheel_records: Rec
     assert next(f for f in record.frames if f.function == "read_csv").arguments
 
 
+def test_the_first_call_of_a_process_counts_the_reading_of_tables_and_keeps_its_own_story(
+    wheel_records: Records,
+) -> None:
+    record = wheel_records["gemm"]
+    assert sum(frame.left_out.get("pandas", 0) for frame in record.frames) > 1000
+    assert len(record.frames) < 200
+    assert len(dump_record(record)) < 200_000
+
+
 def test_a_call_that_raises_keeps_what_was_seen(wheel_records: Records) -> None:
     record = wheel_records["raising"]
     assert record.exception is not None

@@ -24,6 +24,7 @@ from tracer.capture.overlay import Overlay
 from tracer.capture.places import Places
 from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, op_of, send
 from tracer.capture.serving import serve
+from tracer.capture.story import keep_story
 from tracer.capture.tensors import DryTensors, RealBodies
 from tracer.capture.triton_driver import TritonLaunches
 from tracer.capture.values import Values
@@ -197,7 +198,7 @@ class Child:
         clean = self._places.relative_text
         crossed = [call.placeholder() for call in self._boundary.calls]
         launches = [*self._triton.launches, *(launch for launch in crossed if launch is not None)]
-        return CaptureRecord(
+        whole = CaptureRecord(
             mode=Mode.DRY,
             call=call_of(request, op),
             target=self._job.facts.target,
@@ -211,6 +212,7 @@ class Child:
             lost=recorder.lost(),
             warnings=tuple(f"a value was made up: {text}" for text in self._values.invented),
         )
+        return keep_story(whole)
 
 
 def _make(job: Job, handle: int) -> Child:

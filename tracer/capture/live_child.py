@@ -25,6 +25,7 @@ from tracer.capture.places import Places
 from tracer.capture.profile import Profile, kernel_sums_us, profile_once
 from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, op_of, send
 from tracer.capture.serving import serve
+from tracer.capture.story import keep_story
 from tracer.capture.timing import time_eager, time_graph, time_kernels
 from tracer.errors import SourceTreeError
 from tracer.model.capture import CaptureRecord, ExceptionInfo
@@ -154,7 +155,7 @@ class LiveChild:
             frames, profile.launches if profile else (), profile.cpu_ops if profile else (), threads
         )
         lost = (*recorder.lost(), *(profile.lost if profile else ()), *missing)
-        return CaptureRecord(
+        whole = CaptureRecord(
             mode=Mode.LIVE,
             call=call_of(request, op),
             target=self._gpu.target,
@@ -168,6 +169,7 @@ class LiveChild:
             lost=lost,
             warnings=self._warnings(request),
         )
+        return keep_story(whole)
 
     def _warnings(self, request: CallRequest) -> tuple[str, ...]:
         found = []

@@ -84,6 +84,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         enter_ns, exit_ns: nanoseconds since the epoch (imported: since the trace's start); None where not seen.
         arguments: summaries, in parameter order; empty where not recorded.
         raised: the exception's type name when the frame ended by one; else None.
+        left_out: calls inside libraries that it led to, which led nowhere and are no frames of the record: tree
+            ("pandas", "python", ..., or "generated" for code in no file, "logging" for what writes a log) -> how many.
     """
 
     id: int
@@ -98,6 +100,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     exit_ns: int | None = None
     arguments: tuple[Argument, ...] = ()
     raised: str | None = None
+    left_out: dict[str, int] = {}
 
 
 class Binding(enum.StrEnum):
@@ -359,7 +362,7 @@ class CaptureRecord(msgspec.Struct, frozen=True, kw_only=True):
         target: what the kernels are for.
         environment: versions and settings.
         recorded_at: UTC, in ISO form.
-        frames: Python calls, in call order.
+        frames: the Python calls that belong to the call's story, in call order.
         boundaries: calls that left Python for a JIT-built module.
         cpu_ops: operators that a profiler saw on the CPU.
         launches: kernels, in launch order.

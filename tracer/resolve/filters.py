@@ -1,11 +1,12 @@
 """Which frames a page folds away: a frame in, the name of the filter that hides it out, or None.
 
-Each filter is a small pure function that hides one kind of frame. Hidden frames stay in the record; the page shows how
-many were folded and by which filter.
+Each filter is a small pure function that hides one kind of frame. The page shows how many were folded and by which
+filter.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from tracer.model.capture import Frame
@@ -19,6 +20,9 @@ _STANDARD = frozenset({
     "typing.py", "warnings.py", "weakref.py",
 })  # fmt: skip
 _STANDARD_PACKAGES = ("asyncio/", "collections/", "concurrent/", "importlib/", "json/", "logging/", "multiprocessing/")
+
+#: name under which a page counts frames that lead to no kernel and are not shown
+NO_KERNEL = "no_kernel"
 
 
 def _file(frame: Frame) -> str:
@@ -100,6 +104,21 @@ FILTERS: tuple[tuple[str, Callable[[Frame], bool]], ...] = (
     ("builtin", is_builtin),
     ("anonymous", is_anonymous),
 )
+
+
+#: the filters that hide what a frame says it led to inside libraries, by the keys of `Frame.left_out`
+_LEFT_OUT: dict[str, str] = {
+    "pandas": "pandas", "numpy": "pandas", "torch": "torch", "triton": "triton", "python": "stdlib",
+    "logging": "logging", "generated": "generated",
+}  # fmt: skip
+
+
+def left_out(frame: Frame) -> Counter[str]:
+    """How many calls below the frame are not in the record, by the filter that would hide them."""
+    counts: Counter[str] = Counter()
+    for kind, count in frame.left_out.items():
+        counts[_LEFT_OUT.get(kind, NO_KERNEL)] += count
+    return counts
 
 
 def hidden_by(frame: Frame) -> str | None:

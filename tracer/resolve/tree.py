@@ -12,13 +12,11 @@ import msgspec
 
 from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame
 from tracer.model.report import FrameNode, JitLayer
-from tracer.resolve.filters import hidden_by
+from tracer.resolve.filters import NO_KERNEL, hidden_by, left_out
 from tracer.resolve.layers import recognise
 from tracer.resolve.links import linked
 from tracer.resolve.operators import Operators, caller_of, place_operators
 
-#: name under which a page counts frames that lead to no kernel and are not shown
-NO_KERNEL = "no_kernel"
 #: at most this many calls that lead to no kernel are shown in one frame
 SHOWN_SIDE_CALLS = 6
 
@@ -216,6 +214,7 @@ def build_tree(record: CaptureRecord) -> tuple[tuple[FrameNode, ...], tuple[int,
     # callers have smaller ids than what they call, so one pass from the last frame to the first needs no recursion
     for frame_id in sorted(by_id, reverse=True):
         frame, part = by_id[frame_id], parts[frame_id]
+        part.folded.update(left_out(frame))
         operators.close(frame_id, part)
         outer = operators.around_frame(frame_id) or _part_of(caller_of(frame, by_id), parts, root)
         hider = hidden_by(frame)
