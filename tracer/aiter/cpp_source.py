@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tracer.aiter import text
+from tracer.aiter.cpp_parser import parse
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 #: the name that a launch configuration becomes
 LAUNCH = "ktrace_launch"
@@ -65,11 +66,11 @@ class CppSource:
         self.structs = {
             found.group(1): tuple(re.findall(r"(\w+);", found.group(2))) for found in _STRUCT.finditer(content)
         }
-        self.tree = parser().parse(prepare(content).encode())
+        self.root = parse(prepare(content).encode())
         self.functions: dict[str, Node] = {}
         self.overloads: dict[str, list[Node]] = {}
         self.classes: dict[str, dict[str, Node]] = {}
-        self._collect(self.tree.root_node)
+        self._collect(self.root)
         self.classes = {name: members for name, members in self.classes.items() if name in self.functions}
 
     def _collect(self, node: Node) -> None:
@@ -103,15 +104,6 @@ def load(path: Path) -> CppSource:
 @lru_cache(maxsize=64)
 def _load(path: Path, content: str) -> CppSource:
     return CppSource(path, content)
-
-
-@lru_cache(maxsize=1)
-def parser() -> Parser:
-    """The C++ parser."""
-    import tree_sitter
-    import tree_sitter_cpp
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
 
 def text_of(node: Node | None) -> str:
@@ -223,7 +215,7 @@ def as_calls(piece: str) -> str:
 
 def parse_statements(body: str) -> Node:
     """The compound statement that holds some statements."""
-    root = parser().parse(f"void ktrace_body() {{ {as_calls(body)} ;}}".encode()).root_node
+    root = parse(f"void ktrace_body() {{ {as_calls(body)} ;}}".encode())
     function = next(child for child in root.children if child.type == "function_definition")
     block = function.child_by_field_name("body")
     assert block is not None

@@ -10,11 +10,11 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from tracer.aiter.cpp_parser import parse
 from tracer.index.cpp_facts import Call, CppFacts, Function, LaunchSite, TypeAlias
 from tracer.index.cpp_macros import Macro, line_at, line_starts, mask, split_arguments
 from tracer.index.cpp_nodes import (
@@ -26,10 +26,11 @@ from tracer.index.cpp_nodes import (
     split_template,
     without_template,
 )
+from tracer.index.cpp_parsing import captures
 from tracer.index.cpp_text import Prepared, prepare
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Query
+    from tree_sitter import Node
 
 #: calls whose arguments are kept: they name kernels, bindings or code objects
 _KEEP_ARGUMENTS = re.compile(
@@ -55,15 +56,6 @@ _QUERY = """
 (new_expression type: (_) @constructed)
 """
 _SCOPES = ("namespace", "class")
-
-
-@cache
-def _language() -> tuple[Language, Query]:
-    import tree_sitter
-    import tree_sitter_cpp
-
-    language = tree_sitter.Language(tree_sitter_cpp.language())
-    return language, tree_sitter.Query(language, _QUERY)
 
 
 def read_file(
@@ -130,16 +122,12 @@ class _Reader:
     """Reads the functions out of one prepared text."""
 
     def __init__(self, prepared: Prepared, line_offset: int = 0, fragment: str = "") -> None:
-        import tree_sitter
-
-        language, query = _language()
         self.prepared = prepared
         self.data = prepared.text.encode("latin-1")
         self.offset = line_offset
         self.fragment = fragment
-        tree = tree_sitter.Parser(language).parse(self.data)
-        self.root = tree.root_node
-        self.found = tree_sitter.QueryCursor(query).captures(self.root)
+        self.root = parse(self.data)
+        self.found = captures(_QUERY, self.root)
         self.errors = sum(1 for c in self.root.children if c.has_error)
         self.scopes = sorted(
             (

@@ -7,16 +7,15 @@ defaults, what an alias stands for, what a `static constexpr` member is, which v
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from tracer.index.cpp_macros import mask
-from tracer.index.cpp_text import prepare
+from tracer.index.cpp_parsing import captures, read_nodes
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Query
+    from tree_sitter import Node
 
 #: changes whenever the facts mean something else; part of the cache's key
 FACTS_VERSION = 5
@@ -90,23 +89,10 @@ class TemplateFacts(msgspec.Struct, frozen=True, array_like=True):
     heads: tuple[Head, ...] = ()
 
 
-@cache
-def _language() -> tuple[Language, Query]:
-    import tree_sitter
-    import tree_sitter_cpp
-
-    language = tree_sitter.Language(tree_sitter_cpp.language())
-    return language, tree_sitter.Query(language, _QUERY)
-
-
 def read_templates(source: str) -> TemplateFacts:
     """The heads in a file's text (its bytes decoded as Latin-1)."""
-    import tree_sitter
-
-    language, query = _language()
-    data = prepare(source).text.encode("latin-1")
-    root = tree_sitter.Parser(language).parse(data).root_node
-    found = tree_sitter.QueryCursor(query).captures(root)
+    data, root = read_nodes(source)
+    found = captures(_QUERY, root)
     scopes = [
         (n.start_byte, n.end_byte, _text(data, name).split("<")[0].strip())
         for n in found.get("scope", ())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tracer.index.cpp_macros import mask
-from tracer.index.cpp_text import prepare
+from tracer.index.cpp_parsing import read_nodes
 from tracer.model.source import FlowStep, SourceRef
 
 if TYPE_CHECKING:
@@ -91,12 +91,7 @@ def _steps(source: str, line: int, file: str, find: Finder | None) -> list[_Raw]
 
 @lru_cache(maxsize=4)
 def _parsed(source: str) -> tuple[bytes, Node]:
-    import tree_sitter
-    import tree_sitter_cpp
-
-    data = prepare(source).text.encode("latin-1")
-    language = tree_sitter.Language(tree_sitter_cpp.language())
-    return data, tree_sitter.Parser(language).parse(data).root_node
+    return read_nodes(source)
 
 
 def _function_at(root: Node, line: int) -> Node | None:
