@@ -67,7 +67,7 @@ class Places:
         entries = [e for e in self._import_path() if path.startswith(e)]
         for entry in entries:
             inside = path[len(entry) :]
-            if entry not in self._stdlib and os.path.basename(entry.rstrip("/")) in ("site-packages", "dist-packages"):
+            if entry not in self._stdlib and _holds_packages(entry):
                 return inside.split("/", 1)[0].removesuffix(".py"), inside
         for entry in self._stdlib:
             if path.startswith(entry):
@@ -75,3 +75,10 @@ class Places:
         if entries:
             return "user", path[len(entries[0]) :]
         return "user", Path(path).name
+
+
+def _holds_packages(folder: str) -> bool:
+    """Whether packages were installed into a folder: by its name, or (`pip install --target`) by their metadata."""
+    if os.path.basename(folder.rstrip("/")) in ("site-packages", "dist-packages"):
+        return True
+    return next(Path(folder).glob("*.dist-info"), None) is not None
