@@ -142,3 +142,12 @@ def test_checking_loads_neither_torch_nor_triton_nor_pandas(
     before = {name for name in ("torch", "triton", "pandas", "aiter") if name in sys.modules}
     run(capsys, *PLAIN)
     assert {name for name in ("torch", "triton", "pandas", "aiter") if name in sys.modules} == before
+
+
+def test_key_columns_of_a_shapes_file_are_named_as_not_read(
+    wheel: AiterTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shapes.csv").write_text("M,N,K,q_dtype_w\n128,1536,7168,torch.int8\n")
+    code, _, err = run(capsys, "check", "gemm_a8w8_blockscale", "--shape", f"@{tmp_path}/shapes.csv")
+    assert code == 0
+    assert "not read: q_dtype_w (give them with --key, --target and --cu-num)" in err

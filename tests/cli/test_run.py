@@ -78,6 +78,15 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(ktrac
     assert "can't be written" in answer.err
 
 
+def test_columns_of_a_shapes_file_that_are_not_read_are_named_with_what_holds_instead(
+    ktrace: Ktrace, tmp_path: Path
+) -> None:
+    (tmp_path / "shapes.csv").write_text("cu_num,dtype,M,N,K,us\n304,fp16,128,1536,7168,8.5\n")
+    answer = ktrace(OP, "--shape", f"@{tmp_path}/shapes.csv", "--target", "gfx999", "--out", str(tmp_path / "site"))
+    assert "shapes.csv: a row gives a shape alone; not read: cu_num, dtype, us" in answer.err
+    assert "every row is taken with dtype=bf16" in answer.err
+
+
 def test_live_without_a_gpu_says_what_was_looked_for(
     ktrace: Ktrace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,35 @@ def test_a_csv_of_shapes_gives_its_rows_in_order(tmp_path: Path) -> None:
     assert [s["M"] for s in read_shapes(OP, [f"@{path}", "3,1536,7168"])] == [1, 2, 3]
 
 
+def test_columns_of_a_csv_that_are_no_dimension_are_handed_out(tmp_path: Path) -> None:
+    path = tmp_path / "shapes.csv"
+    path.write_text("cu_num,M,n,K, us ,\n304,1,1536,7168,8.5,\n\n80,2,1536,7168,9.5,\n", encoding="utf-8")
+    unread: list[tuple[Path, list[str]]] = []
+    assert [s["M"] for s in read_shapes(OP, [f"@{path}"], lambda *found: unread.append(found))] == [1, 2]
+    assert unread == [(path, ["cu_num", "us"])]
+
+
+def test_a_csv_of_dimensions_alone_hands_out_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "shapes.csv"
+    path.write_text("M,N,K\n1,1536,7168\n", encoding="utf-8")
+    read_shapes(OP, [f"@{path}"], lambda *found: pytest.fail(str(found)))
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("M,N,K\n1,1536,7168,8.5\n", r"shapes\.csv:2: the row has 4 values"),
+        ("M,N,K\n1,1536\n", r"shapes\.csv:2: .*''"),
+        ("M,N,K,m\n1,1536,7168,2\n", "the column M twice"),
+    ],
+)
+def test_a_csv_whose_values_have_no_one_column_is_refused(tmp_path: Path, content: str, part: str) -> None:
+    path = tmp_path / "shapes.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=part):
+        read_shapes(OP, [f"@{path}"])
+
+
 def test_a_bad_row_is_named_by_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "shapes.csv"
     path.write_text("M,N,K\n1,1536,7168\n1,1536,7\n", encoding="utf-8")

@@ -17,13 +17,13 @@ from tracer.aiter.lookups import FUSED_MOE, lookup_rule, ops
 from tracer.aiter.tree import AiterTree, default_environment
 from tracer.aiter.tuned import lookup
 from tracer.capture.targets import target_facts
+from tracer.cli.op_arguments import shapes_of
 from tracer.errors import GateError, UsageError
 from tracer.model.environment import Target
 from tracer.model.roofline import Work
 from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 from tracer.ops.base import Dim, Op, Options, Shape, TensorFactory
 from tracer.ops.registry import OPS
-from tracer.ops.shapes import read_shapes
 
 _KNOWN = f"one of {', '.join(ops())}"
 _BATCH = Dim("B", "batch")
@@ -148,7 +148,8 @@ def _keys(op: str, shapes: Iterable[str], keys: Iterable[str]) -> list[dict[str,
             raise UsageError(f"--key {text!r} is no COLUMN=VALUE", expected="for example q_dtype_w=torch.int8")
         more[column.strip()] = value.strip()
     dims = _MOE if op == FUSED_MOE else (_BATCH, *_MNK) if op.startswith("batched_") else _MNK
-    return [{**{k: str(v) for k, v in shape.items()}, **more} for shape in read_shapes(_ShapeOnly(op, dims), shapes)]
+    given = shapes_of(_ShapeOnly(op, dims), shapes, more, elsewhere="--key, --target and --cu-num")
+    return [{**{k: str(v) for k, v in shape.items()}, **more} for shape in given]
 
 
 def _ask(tree: AiterTree, op: str, key: Mapping[str, str], target: Target) -> dict[str, Any]:

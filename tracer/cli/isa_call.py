@@ -8,14 +8,13 @@ from pathlib import Path
 from tracer.aiter.tree import AiterTree
 from tracer.capture.protocol import CallRequest
 from tracer.capture.select import capture
-from tracer.cli.op_arguments import explicit_config, named_options
+from tracer.cli.op_arguments import explicit_config, named_options, shapes_of
 from tracer.codeobjects.kernel import CodeObject
 from tracer.errors import SourceTreeError, UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
 from tracer.ops.callable import CallableOp, is_callable_path
 from tracer.ops.registry import get_op
-from tracer.ops.shapes import read_shapes
 from tracer.resolve.object_code import record_code
 
 
@@ -48,7 +47,7 @@ def dry_code(
     config = explicit_config(op, config_text)
     requests = [
         CallRequest(op=name, shape=shape, options=settings, config=config, arguments=arguments)
-        for shape in (read_shapes(op, shapes) if op.dims else [{}])
+        for shape in (shapes_of(op, shapes, settings) if op.dims else [{}])
     ]
     try:
         tree: AiterTree | None = AiterTree.find(aiter_path)

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
+
+import click
 
 from tracer.errors import UsageError
 from tracer.ops.base import Op
+from tracer.ops.shapes import read_shapes
+
+
+def shapes_of(
+    op: Op, texts: Iterable[str], settings: Mapping[str, str], *, elsewhere: str = "options"
+) -> list[dict[str, int]]:
+    """The shapes of `--shape`; of columns of a CSV that are not read, a note on standard error says so.
+
+    Args:
+        op: the op that takes them.
+        texts: the shapes as typed.
+        settings: the op's options as they hold for every row; a column of that name is told with the value.
+        elsewhere: how what is no extent is given.
+
+    Raises:
+        UsageError: as read_shapes.
+    """
+
+    def unread(path: Path, columns: list[str]) -> None:
+        note = f"note: {path}: a row gives a shape alone; not read: {', '.join(columns)} (give them with {elsewhere})"
+        held = [f"{name}={value}" for name, value in settings.items() if name.lower() in map(str.lower, columns)]
+        click.echo(note + (f"; every row is taken with {', '.join(held)}" if held else ""), err=True)
+
+    return read_shapes(op, texts, unread)
 
 
 def explicit_config(op: Op, text: str | None) -> dict[str, Any] | None:

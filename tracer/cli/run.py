@@ -16,20 +16,19 @@ import msgspec
 
 from tracer.capture.protocol import CallRequest
 from tracer.cli.answers import run_answer, run_text
-from tracer.cli.op_arguments import explicit_config
+from tracer.cli.op_arguments import explicit_config, shapes_of
 from tracer.errors import UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
 from tracer.ops.callable import CallableOp, is_callable_path
 from tracer.ops.registry import OPS, get_op
-from tracer.ops.shapes import read_shapes
 
 COMMON: tuple[click.Parameter, ...] = (
     click.Option(
         ["--shape", "shapes"],
         multiple=True,
         metavar="SHAPE",
-        help="128,1536,7168 or M=128,N=1536,K=7168 or @shapes.csv; may stand several times.",
+        help="128,1536,7168 or M=128,N=1536,K=7168 or @shapes.csv (columns M,N,K); may stand several times.",
     ),
     click.Option(["--target"], metavar="ARCH", help="gfx942 or gfx950 (dry); live takes the GPU that is there."),
     click.Option(
@@ -200,7 +199,7 @@ def run_op(
     config = explicit_config(op, config_text)
     if shapes and not op.dims:
         raise UsageError(f"{op.name} takes no --shape", hint="give each tensor's shape: --arg 'x=bf16[128,7168]'")
-    wanted = read_shapes(op, shapes) if op.dims else [{}]
+    wanted = shapes_of(op, shapes, options) if op.dims else [{}]
     _writable(out)
     given = {
         "target": target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tracer.errors import UsageError
@@ -59,39 +59,60 @@ def parse_shape(op: Op, text: str) -> dict[str, int]:
     return shape
 
 
-def read_shapes(op: Op, texts: Iterable[str]) -> list[dict[str, int]]:
+def read_shapes(
+    op: Op, texts: Iterable[str], on_unread: Callable[[Path, list[str]], None] | None = None
+) -> list[dict[str, int]]:
     """Reads every shape of a command line; `@file.csv` stands for the rows of a CSV with a column for each dimension.
+
+    Args:
+        op: the op that takes the shapes.
+        texts: the shapes as typed.
+        on_unread: called with a CSV and its columns that are no dimension of the op: a row gives a shape, no more.
 
     Raises:
         UsageError: as parse_shape, or the file can't be read, or lacks a column; names file and line.
     """
     shapes = []
     for text in texts:
-        if not text.startswith("@"):
+        if text.startswith("@"):
+            shapes += _rows(op, Path(text[1:]), on_unread)
+        else:
             shapes.append(parse_shape(op, text))
-            continue
-        path = Path(text[1:])
-        try:
-            content = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the shapes file {path} can't be read: {error}", expected="a CSV file") from None
-        rows = csv.DictReader(content.splitlines())
-        columns = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
-        missing = [d.name for d in op.dims if d.name.lower() not in columns]
-        if missing:
-            raise UsageError(
-                f"the shapes file {path} lacks the column {', '.join(missing)}",
-                expected=f"a header with the columns {','.join(d.name for d in op.dims)}",
-            )
-        before = len(shapes)
-        for row in rows:
-            values = ",".join(f"{d.name}={row[columns[d.name.lower()]] or ''}" for d in op.dims)
-            try:
-                shapes.append(parse_shape(op, values))
-            except UsageError as error:
-                raise UsageError(f"{path}:{rows.line_num}: {error.message}", expected=error.expected) from None
-        if len(shapes) == before:
-            raise UsageError(f"the shapes file {path} has a header and no rows", expected="a row for each shape")
     if not shapes:
         raise UsageError(f"{op.name}: no shape was given", expected=f"--shape {','.join(d.name for d in op.dims)}")
+    return shapes
+
+
+def _rows(op: Op, path: Path, on_unread: Callable[[Path, list[str]], None] | None) -> list[dict[str, int]]:
+    """The shapes of a CSV's rows."""
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the shapes file {path} can't be read: {error}", expected="a CSV file") from None
+    rows = csv.reader(content.splitlines())
+    header = [name.strip() for name in next(rows, [])]
+    columns = [name.lower() for name in header]
+    wanted = [dim.name for dim in op.dims]
+    expected = f"a header with each of the columns {','.join(wanted)} once"
+    missing = [name for name in wanted if name.lower() not in columns]
+    if missing:
+        raise UsageError(f"the shapes file {path} lacks the column {', '.join(missing)}", expected=expected)
+    twice = [name for name in wanted if columns.count(name.lower()) > 1]
+    if twice:
+        raise UsageError(f"the shapes file {path} has the column {', '.join(twice)} twice", expected=expected)
+    unread = [name for name in header if name and name.lower() not in map(str.lower, wanted)]
+    if unread and on_unread is not None:
+        on_unread(path, unread)
+    places = {name: columns.index(name.lower()) for name in wanted}
+    shapes = []
+    for row in filter(None, rows):
+        try:
+            if any(cell.strip() for cell in row[len(header) :]):
+                raise UsageError(f"the row has {len(row)} values", expected=f"{len(header)}, as the header has columns")
+            values = ",".join(f"{name}={row[at] if at < len(row) else ''}" for name, at in places.items())
+            shapes.append(parse_shape(op, values))
+        except UsageError as error:
+            raise UsageError(f"{path}:{rows.line_num}: {error.message}", expected=error.expected) from None
+    if not shapes:
+        raise UsageError(f"the shapes file {path} has a header and no rows", expected="a row for each shape")
     return shapes
