@@ -74,7 +74,7 @@ def test_a_configuration_that_the_kernel_does_not_take_is_named(
 def test_an_output_folder_that_cannot_be_written_is_refused_before_the_run(ktrace: Ktrace, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     answer = ktrace(OP, "--shape", "128,1536,7168", "--out", str(tmp_path / "file" / "site"))
-    assert answer.code == 2
+    assert answer.code == 1  # as where the folder can no longer be written once the run is under way
     assert "can't be written" in answer.err
 
 

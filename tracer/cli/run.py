@@ -17,7 +17,7 @@ import msgspec
 from tracer.capture.protocol import CallRequest
 from tracer.cli.answers import run_answer, run_text
 from tracer.cli.op_arguments import explicit_config, shapes_of
-from tracer.errors import UsageError
+from tracer.errors import RenderError, UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
 from tracer.ops.callable import CallableOp, is_callable_path
@@ -139,7 +139,7 @@ def _writable(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise UsageError(
+        raise RenderError(
             f"the output folder {out} can't be written: {error.strerror or error}", hint="choose another one with --out"
         ) from None
 
