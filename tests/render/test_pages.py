@@ -10,7 +10,8 @@ import pytest
 
 from tests import handmade
 from tests.render.markup import read, to_html
-from tracer.model.evidence import Evidence
+from tracer.model.capture import CaptureRecord
+from tracer.model.evidence import Evidence, Mode
 from tracer.model.source import Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
@@ -206,6 +207,36 @@ def test_a_call_out_of_python_names_the_stub_that_declares_it() -> None:
     text = render_page(build_report(msgspec.structs.replace(record, boundaries=(call,))), "en")
     place = "`module_gemm_a8w8_blockscale.gemm_a8w8_blockscale` `aiter/ops/gemm_op_a8w8.py:120`"
     assert f"{place}{{ .kt-place }} # declared as `gemm_a8w8_blockscale_ck`; leaves Python" in text
+
+
+def _with_variables(record: CaptureRecord, **variables: str) -> CaptureRecord:
+    environment = msgspec.structs.replace(record.environment, variables={**record.environment.variables, **variables})
+    return msgspec.structs.replace(record, environment=environment)
+
+
+def test_the_command_stands_behind_the_variables_that_were_set() -> None:
+    record = _with_variables(
+        handmade.blockscale(), AITER_CONFIG_GEMM_A8W8_BLOCKSCALE="/my csvs/tuned.csv", AITER_BYPASS_TUNE_CONFIG="0"
+    )
+    text = render_page(build_report(record), "en")
+    assert (
+        "```bash\nAITER_CONFIG_GEMM_A8W8_BLOCKSCALE='/my csvs/tuned.csv' AITER_BYPASS_TUNE_CONFIG=0 "
+        "ktrace gemm_a8w8_blockscale --shape 128,1536,7168\n```"
+    ) in text
+
+
+def test_a_target_that_ktrace_set_itself_is_left_to_its_option_and_one_that_the_user_set_is_told() -> None:
+    dry = handmade.blockscale()
+    live = msgspec.structs.replace(dry, mode=Mode.LIVE)
+    assert "```bash\nktrace " in render_page(build_report(dry), "en")
+    assert "```bash\nGPU_ARCHS=gfx942 CU_NUM=304 ktrace " in render_page(build_report(live), "en")
+
+
+def test_other_variables_make_another_page_with_another_title() -> None:
+    record = handmade.blockscale()
+    records = [record, *(_with_variables(record, AITER_CONFIG_GEMM_A8W8_BLOCKSCALE=f"{n}.csv") for n in (1, 2))]
+    assert len({page_name(one) for one in records}) == 3
+    assert len({page_title(one) for one in records}) == 3
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,7 +17,16 @@ _REPOSITORIES = {
     "pandas": "https://github.com/pandas-dev/pandas",
     "python": "https://github.com/python/cpython",
 }
-_VARIABLES = ("GPU_ARCHS", "CU_NUM", "PYTORCH_ALLOC_CONF", "ENABLE_CK")
+#: what aiter reads to choose kernels and configurations (its Python up to 2026-11), besides what begins like _PREFIXES
+_VARIABLES = frozenset(
+    {
+        "GPU_ARCHS", "CU_NUM", "PYTORCH_ALLOC_CONF", "ENABLE_CK", "CK_DIR", "ENABLE_ROPE_POSITIONS_INT32",
+        "GPTOSS_SWIGLU_MXFP4_BF16_BOUND", "MEGA_DISPATCH", "TRITON_F32_DEFAULT", "AMDGCN_USE_BUFFER_OPS",
+    }
+)  # fmt: skip
+_PREFIXES = ("AITER_", "FLASH_ATTENTION_", "FLA_", "FLYDSL_", "MXFP4_")
+#: folders that say where things are kept, not what is chosen
+_FOLDERS = frozenset({"AITER_JIT_DIR", "AITER_ASM_DIR", "FLYDSL_RUNTIME_CACHE_DIR"})
 
 
 def version_of(package: str) -> str | None:
@@ -64,6 +73,6 @@ def describe(aiter: AiterPlace | None, *, dry: bool) -> Environment:
         variables={
             k: v
             for k, v in sorted(os.environ.items())
-            if k in _VARIABLES or (k.startswith("AITER_") and k not in ("AITER_JIT_DIR", "AITER_ASM_DIR"))
+            if k in _VARIABLES or (k.startswith(_PREFIXES) and k not in _FOLDERS)
         },
     )

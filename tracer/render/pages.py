@@ -50,7 +50,7 @@ def page_name(record: CaptureRecord) -> str:
     """The name of a record's page, without its ending: the same for the same call, different for any other.
 
     It reads as shape, target and mode; eight characters of a digest over everything that makes a call what it is (op,
-    shape, options, configuration, target, device, mode, library versions, trace) follow.
+    shape, options, configuration, target, device, mode, library versions, variables that steer them, trace) follow.
     """
     call, target = record.call, record.target
     digest = _digest(
@@ -64,6 +64,7 @@ def page_name(record: CaptureRecord) -> str:
             [[tree.name, tree.version, tree.commit, tree.layout] for tree in record.environment.trees],
             [record.origin.file, record.origin.sha256, call.command] if record.origin else None,
             [[launch.kernel, launch.start_ns] for launch in record.launches] if record.origin else None,
+            *([steered] if (steered := rows.steering(record)) else []),
         ]
     )[:8]
     shape = "x".join(str(extent) for extent in call.shape.values())
@@ -93,7 +94,9 @@ def page_title(record: CaptureRecord) -> str:
     device = (record.target.device or "") if record.target.device_evidence is Evidence.STATED else ""
     config = f"config {_digest(record.call.config)[:4]}" if record.call.config else ""
     where = f"{target}{units}".strip()
-    parts = (shape or record.call.op, options, where, device, str(record.mode), config, checkout_of(record))
+    steered = rows.steering(record)
+    variables = f"env {_digest(steered)[:4]}" if steered else ""
+    parts = (shape or record.call.op, options, where, device, str(record.mode), config, variables, checkout_of(record))
     return " ".join(part for part in parts if part)
 
 
@@ -133,6 +136,7 @@ def page_environment() -> jinja2.Environment:
         launch_options=rows.launch_options,
         matrix_instructions=matrix_instructions,
         versions=rows.versions,
+        command_line=rows.command_line,
         indented=rows.indented,
     )
     return env

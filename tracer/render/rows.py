@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
-from tracer.model.capture import Launch
+from tracer.model.capture import CaptureRecord, Launch
 from tracer.model.environment import Environment
+from tracer.model.evidence import Mode
 from tracer.model.report import KernelReport, Path
 from tracer.model.source import CsvRow, FlowStep, TunedLookup
 from tracer.render.languages import Words
@@ -112,6 +114,24 @@ def versions(environment: Environment) -> list[tuple[str, str]]:
         ("platform", environment.platform),
     )
     return [(name, value) for name, value in named if value is not None]
+
+
+def steering(record: CaptureRecord) -> dict[str, str]:
+    """The environment variables that the user set and that steer the library.
+
+    `GPU_ARCHS` and `CU_NUM` are ktrace's own, from --target and --cu-num, but in a live run on an AMD GPU.
+    """
+    users = record.mode is Mode.LIVE and (record.target.arch or "").startswith("gfx")
+    own = () if users else ("GPU_ARCHS", "CU_NUM")
+    return {name: value for name, value in record.environment.variables.items() if name not in own}
+
+
+def command_line(record: CaptureRecord) -> str | None:
+    """The command that makes the record again, behind the variables that steered the library; None if not recorded."""
+    if record.call.command is None:
+        return None
+    settings = [f"{name}={shlex.quote(value)}" for name, value in steering(record).items()]
+    return " ".join([*settings, record.call.command])
 
 
 def indented(text: Markup, spaces: int) -> Markup:
