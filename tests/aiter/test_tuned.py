@@ -151,6 +151,17 @@ def test_nearest_rows_are_of_this_gpu_first_then_by_distance(tmp_path: Path) -> 
     assert [row.values["M"] for row in answer.nearest] == ["256", "128", "512"]
 
 
+def test_a_row_that_the_answer_names_is_not_among_the_nearest(tmp_path: Path) -> None:
+    first = "80,128,1536,7168,5,30,c\n80,100,1536,7168,5,30,c\n"
+    aiter = tree(tmp_path, first, "304,128,1536,7168,3,18.5,a\n304,100,1536,7168,3,18.5,a\n80,512,1536,7168,5,30,c\n")
+    missed, hit = ask(aiter, 128, cu=80), ask(aiter, 500, cu=80)
+    assert missed.kept_row is not None
+    assert missed.kept_row not in missed.nearest
+    assert [(row.values["cu_num"], row.values["M"]) for row in missed.nearest] == [("80", "512"), ("304", "100")]
+    assert hit.row is not None
+    assert [row.values["M"] for row in hit.nearest] == ["128", "100"]
+
+
 def test_an_op_that_looks_nothing_up_is_an_error(tmp_path: Path) -> None:
     aiter = tree(tmp_path, ROWS)
     (tmp_path / "aiter" / "ops" / "gemm_op_a8w8.py").write_text("def gemm_a8w8_blockscale(XQ):\n    pass\n")

@@ -6,7 +6,7 @@ shipped files support. What each status and reason means: docs/tuned-config.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import msgspec
@@ -140,8 +140,8 @@ def look_up(
         untuned_row=untuned_row(tree, merged, key),
         untuned_file=merged.variable.untuned if tree.absolute(merged.variable.untuned).is_file() else None,
         caveat=merged.failure or (None if first_wins else index.repeated),
-        nearest=_nearest(merged, steps, key),
     )
+    near = _near(merged, steps, key)
     lost = next((index.lost[values] for _, _, values in steps.tried if values in index.lost), None)
     for status, padded, values in steps.tried:
         row = index.rows.get(values)
@@ -155,7 +155,7 @@ def look_up(
                 recorded_us=microseconds(row),
                 lost_row=closer.row if closer else None,
                 kept_row=closer.kept if closer else None,
-                nearest=tuple(near for near in answer.nearest if near is not row),
+                nearest=_others(near, row, closer.kept if closer else None),
             )
     if lost is not None:
         tie = f"{_place(lost.row)} and {_place(lost.kept)} recorded the same time: aiter's sort may keep either"
@@ -164,9 +164,10 @@ def look_up(
             reason=MissReason.DROPPED_BY_MERGE,
             lost_row=lost.row,
             kept_row=lost.kept,
+            nearest=_others(near, lost.kept),
             caveat=answer.caveat or (tie if lost.reason is LossReason.TIE else None),
         )
-    return msgspec.structs.replace(answer, reason=_reason(merged, steps))
+    return msgspec.structs.replace(answer, reason=_reason(merged, steps), nearest=_others(near))
 
 
 def _place(row: CsvRow) -> str:
@@ -202,7 +203,7 @@ def _reason(merged: MergedConfig, steps: Steps) -> MissReason:
     return MissReason.GFX_DIFFERS if "gfx" in fewest else MissReason.CU_NUM_DIFFERS
 
 
-def _nearest(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> tuple[CsvRow, ...]:
+def _near(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> list[CsvRow]:
     """Rows of the same N and K (and B), for the same GPU first, then by distance in M."""
     wanted = {c: key_value(key[c]) for c in steps.columns}
     axis = padded_column(steps.columns)
@@ -212,7 +213,12 @@ def _nearest(merged: MergedConfig, steps: Steps, key: Mapping[str, str]) -> tupl
         other = [c for c in steps.columns if c not in SHAPE and key_value(merged.value(row, c)) != wanted[c]]
         distance = abs(float(merged.value(row, axis) or "inf") - m)
         found.append((bool(set(other) & set(_GPU)), bool(other), distance, row.file, row.line, row))
-    return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])[:NEAREST])
+    return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _others(near: Iterable[CsvRow], *named: CsvRow | None) -> tuple[CsvRow, ...]:
+    """The nearest rows without those that the answer names anyway."""
+    return tuple(row for row in near if row not in named)[:NEAREST]
 
 
 def untuned_row(tree: AiterTree, merged: MergedConfig, key: Mapping[str, str]) -> str | None:
