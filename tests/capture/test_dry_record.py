@@ -66,9 +66,23 @@ def test_the_boundary_names_the_stub_that_declares_the_function(wheel_records: R
     assert call.declared_as == "gemm_a8w8_blockscale_ck"
     assert call.source is not None
     lines = AiterTree.find().absolute(call.source.file).read_text().splitlines()
-    first = (call.source.line or 0) - 1
-    assert lines[first].startswith("@compile_ops(")
-    assert any("def gemm_a8w8_blockscale_ck(" in line for line in lines[first : first + 8])
+    assert call.source.line is not None
+    assert lines[call.source.line - 1].startswith("def gemm_a8w8_blockscale_ck(")
+    (decorator,) = call.decorators
+    assert decorator.name == "compile_ops"
+    assert lines[decorator.line - 1].startswith("@compile_ops(")
+    assert decorator.line < call.source.line
+
+
+def test_a_guarded_function_is_cited_at_its_def_with_the_guard_beside_it(wheel_records: Records) -> None:
+    frame = next(f for f in frames_of(wheel_records["gemm"]) if f.function == "gemm_a8w8_blockscale")
+    assert frame.source is not None
+    assert frame.source.line is not None
+    lines = AiterTree.find().absolute(frame.source.file).read_text().splitlines()
+    assert lines[frame.source.line - 1].startswith("def gemm_a8w8_blockscale(")
+    (guard,) = frame.decorators
+    assert guard.name == "torch_compile_guard"
+    assert lines[guard.line - 1].startswith("@torch_compile_guard(")
 
 
 def test_every_line_of_aiter_exists_and_calls_what_it_says(wheel_records: Records) -> None:
@@ -78,8 +92,7 @@ def test_every_line_of_aiter_exists_and_calls_what_it_says(wheel_records: Record
         assert frame.source is not None
         lines = tree.absolute(frame.source.file).read_text().splitlines()
         assert frame.source.line is not None
-        head = "\n".join(lines[frame.source.line - 1 : frame.source.line + 8])
-        assert frame.function in head or frame.function.startswith("<")
+        assert f"def {frame.function}(" in lines[frame.source.line - 1] or frame.function.startswith("<")
         caller = record.frames[frame.parent] if frame.parent is not None else None
         if caller is not None and caller.source is not None and caller.source.tree == "aiter":
             text = tree.absolute(caller.source.file).read_text().splitlines()

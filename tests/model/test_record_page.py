@@ -38,6 +38,7 @@ STRUCTS: tuple[type[msgspec.Struct], ...] = (
     source.CsvRow,
     source.Hop,
     source.SourceRef,
+    source.Decorator,
     source.FlowStep,
     timing.Timing,
     capture.ExceptionInfo,

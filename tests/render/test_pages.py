@@ -12,7 +12,7 @@ from tests import handmade
 from tests.render.markup import read, to_html
 from tracer.model.capture import CaptureRecord
 from tracer.model.evidence import Evidence, Mode
-from tracer.model.source import Hop, Layer, SourceRef, TunedStatus
+from tracer.model.source import Decorator, Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
 from tracer.render.filters import markdown
@@ -237,6 +237,19 @@ def test_other_variables_make_another_page_with_another_title() -> None:
     records = [record, *(_with_variables(record, AITER_CONFIG_GEMM_A8W8_BLOCKSCALE=f"{n}.csv") for n in (1, 2))]
     assert len({page_name(one) for one in records}) == 3
     assert len({page_title(one) for one in records}) == 3
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", "at line 5"), ("zh", "在第 5 行")])
+def test_what_makes_a_function_cross_a_jit_layer_stands_beside_it(language: str, told: str) -> None:
+    record = handmade.blockscale()
+    guarded = next(frame for frame in record.frames if frame.function == "gemm_a8w8_blockscale")
+    frame = msgspec.structs.replace(guarded, decorators=(Decorator("torch_compile_guard", 5),))
+    frames = tuple(frame if one is guarded else one for one in record.frames)
+    call = msgspec.structs.replace(record.boundaries[0], decorators=(Decorator("compile_ops", 5),))
+    text = render_page(build_report(msgspec.structs.replace(record, frames=frames, boundaries=(call,))), language)
+    lines = text.partition("{ #path-1 }")[2].splitlines()
+    assert [line for line in lines if "`gemm_a8w8_blockscale`" in line and f"`@torch_compile_guard` {told}" in line]
+    assert [line for line in lines if "`module_gemm_a8w8" in line and f"`@compile_ops` {told}" in line]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,12 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer.capture.arguments import summarise
+from tracer.capture.definitions import definition_of
 from tracer.capture.host_functions import HOST_FUNCTIONS
 from tracer.capture.jit_modules import install_modules
 from tracer.capture.values import Values
 from tracer.model.capture import Argument, ArgumentKind, Binding, BoundaryCall, Launch, TensorInfo
 from tracer.model.evidence import Evidence
-from tracer.model.source import SourceRef
+from tracer.model.source import Decorator, SourceRef
 
 #: parameter names that aiter gives to outputs, most telling first
 _OUTPUTS = ("out", "Out", "output", "y", "Y", "c", "C")
@@ -41,6 +42,7 @@ class Crossing:
         self.binding = binding
         self.declared_as: str | None = None
         self.source: SourceRef | None = None
+        self.decorators: tuple[Decorator, ...] = ()
         self.arguments: tuple[Argument, ...] = ()
         self.answered = "output"
         self.invented: str | None = None
@@ -73,6 +75,7 @@ class Crossing:
             function=self.function,
             declared_as=self.declared_as,
             source=self.source,
+            decorators=self.decorators,
             binding=self.binding,
             arguments=self.arguments,
             answered=self.answered,
@@ -176,7 +179,9 @@ class Boundary:
         if isinstance(stub, types.FunctionType):
             crossing.declared_as = stub.__name__
             if self._place is not None:
-                crossing.source = self._place(stub.__code__.co_filename, stub.__code__.co_firstlineno)
+                defined = definition_of(stub.__code__)
+                crossing.source = self._place(stub.__code__.co_filename, defined.line)
+                crossing.decorators = defined.decorators
         named = _bind(stub, args, kwargs)
         crossing.arguments = tuple(_summary(key, value) for key, value in named.items())
         if self.recording:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from tracer.capture.arguments import summarise
+from tracer.capture.definitions import definition_of
 from tracer.capture.places import OWN_TREE, Places
 from tracer.model.capture import Argument, Frame, Lost
 from tracer.model.source import SourceRef
@@ -132,6 +133,7 @@ class FrameRecorder:
     def _frame(self, number: int, entry: _Entry) -> Frame:
         code = entry.code
         tree, file = self._places.locate(code.co_filename)
+        defined = definition_of(code)
         return Frame(
             id=number,
             parent=entry.parent,
@@ -139,7 +141,8 @@ class FrameRecorder:
             function=code.co_name,
             qualname=code.co_qualname,
             module=entry.module,
-            source=SourceRef(file, code.co_firstlineno, tree),
+            source=SourceRef(file, defined.line, tree),
+            decorators=defined.decorators,
             call_line=entry.call_line,
             enter_ns=entry.enter_ns,
             exit_ns=entry.exit_ns,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from tracer.capture.definitions import definition_of
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.places import Places
 from tracer.capture.protocol import TargetFacts
@@ -196,7 +197,7 @@ class TritonLaunches:
             options={name: _plain(getattr(metadata, name)) for name in _OPTIONS if hasattr(metadata, name)},
             constexprs=_constexprs(source, function),
             keys=_repr_keys(function),
-            source=self._places.ref(function.fn.__code__.co_filename, function.fn.__code__.co_firstlineno),
+            source=self._places.ref(function.fn.__code__.co_filename, definition_of(function.fn.__code__).line),
             isa_lines=assembly.count("\n") or None,
             binary_bytes=binary_bytes or None,
             instructions=self._counted.get(metadata.hash, {}),

@@ -13,7 +13,7 @@ import msgspec
 
 from tracer.model.environment import Environment, Target, TraceOrigin
 from tracer.model.evidence import Evidence, GridUnit, Mode
-from tracer.model.source import Dispatch, SourceRef
+from tracer.model.source import Decorator, Dispatch, SourceRef
 from tracer.model.timing import Timing
 
 SCHEMA_VERSION = 1
@@ -79,7 +79,9 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         function: code name.
         qualname: qualified name; None where the trace does not state it.
         module: dotted module name, or None.
-        source: file relative to its package's tree, and the line where the function is defined.
+        source: file relative to its package's tree, and the line of the function's `def`; of its first decorator where
+            the source was not at hand (imported traces).
+        decorators: those that turn it into a call across a JIT layer (`torch_compile_guard`); empty where not recorded.
         call_line: the line **in the caller** where this call stands, or None.
         enter_ns, exit_ns: nanoseconds since the epoch (imported: since the trace's start); None where not seen.
         arguments: summaries, in parameter order; empty where not recorded.
@@ -95,6 +97,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     qualname: str | None = None
     module: str | None = None
     source: SourceRef | None = None
+    decorators: tuple[Decorator, ...] = ()
     call_line: int | None = None
     enter_ns: int | None = None
     exit_ns: int | None = None
@@ -120,7 +123,8 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
         module: JIT module ("module_gemm_a8w8_blockscale").
         function: the function loaded from it.
         declared_as: the Python function that declares it (the stub under `@compile_ops`), or None.
-        source: where that stands, or None.
+        source: where that stands (its `def`), or None.
+        decorators: what declares it (`compile_ops`), with the line; empty where not recorded.
         binding: pybind or ctypes.
         arguments: what was passed.
         answered: "true" (a port of the host function answered as the original does), "output" (the output argument
@@ -138,6 +142,7 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
     function: str
     declared_as: str | None = None
     source: SourceRef | None = None
+    decorators: tuple[Decorator, ...] = ()
     binding: Binding = Binding.PYBIND
     arguments: tuple[Argument, ...] = ()
     answered: str = "ran"

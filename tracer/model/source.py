@@ -60,6 +60,18 @@ class SourceRef(msgspec.Struct, frozen=True):
     permalink: str | None = None
 
 
+class Decorator(msgspec.Struct, frozen=True):
+    """A decorator that turns a Python function into a call across a JIT layer.
+
+    Attributes:
+        name: without its module ("compile_ops").
+        line: where it stands, in the function's file.
+    """
+
+    name: str
+    line: int
+
+
 class Hop(msgspec.Struct, frozen=True, kw_only=True):
     """One step of the chain from Python to the kernel.
 

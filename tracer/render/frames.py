@@ -9,7 +9,7 @@ from markupsafe import Markup
 from tracer.model.capture import BoundaryCall, CpuOp, Frame
 from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, KernelReport, Path, Report
-from tracer.model.source import Hop, Layer
+from tracer.model.source import Decorator, Hop, Layer
 from tracer.render.filters import code, named_place
 from tracer.render.languages import Words
 from tracer.resolve.layers import pybind_function
@@ -102,12 +102,18 @@ class FrameList:
         called = ""
         if node.frame.call_line is not None and caller is not None:
             called = self.words("frame.called_at", line=node.frame.call_line)
+        decorated = self.decorated([d for frame in (node.frame, *node.merged) for d in frame.decorators])
         raised = self.words("frame.raised", type=node.frame.raised) if node.frame.raised else ""
         badge = evidence_badge(self.words, self.evidence)
-        self.out.item(depth, f"{' → '.join(shown)}{_comment([layer, called, raised])} {badge}")
+        self.out.item(depth, f"{' → '.join(shown)}{_comment([layer, decorated, called, raised])} {badge}")
         for child in node.children:
             self.node(child, depth + 1, (node.merged or (node.frame,))[-1])
         self.leaves(node, depth + 1)
+
+    def decorated(self, decorators: Sequence[Decorator]) -> str:
+        """What is told of decorators that make a function cross a JIT layer."""
+        told = [self.words("frame.decorated", name=code(f"@{d.name}"), line=d.line) for d in decorators]
+        return ", ".join(told)
 
     def operator(self, node: FrameNode, op: CpuOp, depth: int, caller: Frame | None) -> None:
         """One operator among the frames, known as well as its hop is; what it calls stands below it."""
@@ -139,6 +145,7 @@ class FrameList:
         stub, invented = boundary.declared_as, boundary.invented
         parts = [
             self.words("boundary.declared", name=code(stub)) if stub else "",
+            self.decorated(boundary.decorators),
             self.words(f"boundary.{boundary.answered}"),
             self.words("boundary.invented_what", what=invented) if invented else "",
         ]
