@@ -132,6 +132,27 @@ def test_the_core_flow_is_the_pipelines_own_order(wheel: AiterTree) -> None:
     assert all(step.shared for step in flow)
 
 
+@pytest.mark.parametrize(("k", "steps", "tail"), [(128, 1, "Odd"), (256, 1, "Odd"), (384, 2, "Full"), (512, 2, "Full")])
+def test_the_core_flow_of_a_k_that_is_fetched_ahead_goes_through_the_tail(
+    wheel: AiterTree, k: int, steps: int, tail: str
+) -> None:
+    answer = blockscale(wheel, 128, 1536, k)
+    assert answer.instance == DEFAULT  # its tile takes 256 of K a step
+    flow = answer.core_flow
+    kinds = [step.kind for step in flow]
+    assert kinds.index("loop") < kinds.index("tail") < kinds.index("mfma") < kinds.index("epilogue")
+    loop, ending, mfma = (flow[kinds.index(kind)] for kind in ("loop", "tail", "mfma"))
+    assert loop.text == f"The main loop does not run: K takes {steps} of its steps, and 2 are fetched ahead of it."
+    assert ending.text == f"The tail {tail} multiplies what was fetched."
+    assert ending.source is not None
+    assert mfma.source is not None
+    lines = wheel.absolute(ending.source.file).read_text().splitlines()
+    assert f"if constexpr(TailNum == TailNumber::{tail})" in lines[(ending.source.line or 0) - 1]
+    between = lines[ending.source.line or 0 : (mfma.source.line or 0) - 1]
+    assert not [line for line in between if "TailNumber::" in line or "HasMainLoop" in line]
+    assert not any(step.shared for step in flow if step.source is not None and step.source.file == ending.source.file)
+
+
 def test_a_type_that_the_cpp_refuses_leaves_the_choice_open(wheel: AiterTree) -> None:
     answer = blockscale(wheel, 128, 1536, 7168, out="float32")
     assert answer.instance is None

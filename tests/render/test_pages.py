@@ -12,7 +12,7 @@ from tests import handmade
 from tests.render.markup import read, to_html
 from tracer.model.capture import CaptureRecord
 from tracer.model.evidence import Evidence, Mode
-from tracer.model.source import Decorator, Hop, Layer, SourceRef, TunedStatus
+from tracer.model.source import Decorator, FlowStep, Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
 from tracer.render.filters import markdown
@@ -198,6 +198,17 @@ def test_the_file_to_append_an_untuned_shape_to_is_named() -> None:
     tuned = msgspec.structs.replace(handmade.lost(), untuned_file="aiter/configs/untuned_gemm.csv")
     text = render_page(build_report(handmade.blockscale(tuned=tuned)), "en")
     assert "append to `aiter/configs/untuned_gemm.csv`:" in text
+
+
+def test_a_core_flow_is_said_to_be_the_familys_only_where_every_step_is() -> None:
+    record = handmade.blockscale()
+    first, *rest = record.dispatches[0].core_flow
+    own = msgspec.structs.replace(record.dispatches[0], core_flow=(first, *(FlowStep("loop", "x") for _ in rest)))
+    shared, mixed = (
+        render_page(build_report(one), "en") for one in (record, msgspec.structs.replace(record, dispatches=(own,)))
+    )
+    assert "The same for the whole family of instances." in shared
+    assert "The same for the whole family of instances." not in mixed
 
 
 def test_a_call_out_of_python_names_the_stub_that_declares_it() -> None:

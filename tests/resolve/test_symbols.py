@@ -14,6 +14,8 @@ from click.testing import CliRunner
 
 from tests.resolve.compile_symbols import Compiled
 from tests.resolve.compile_symbols import compiled as compiled_by
+from tracer.aiter.ck import ck_places
+from tracer.aiter.ck_flow import core_flow
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tree import AiterTree
 from tracer.cli.symbols import command, read_shape
@@ -137,6 +139,23 @@ def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Sh
     assert len(ran) == 1
     assert ran[0] in every
     assert tuple(getattr(ran[0], f) for f in FIELDS) == facts
+
+
+@pytest.mark.parametrize("instance", [BLOCKSCALE, ROWWISE])
+@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+def test_the_core_flow_loops_where_the_kernel_has_a_main_loop(
+    wheel: AiterTree, symbols: CkSymbols, instance: str, steps: int
+) -> None:
+    _, found = symbols.find(instance)
+    (ran,) = symbols.of(instance, shape=Shape(64, 1536, 128 * steps)).symbols
+    generator = f"{found.file.rpartition('/')[0]}/gen_instances.py"
+    flow = core_flow(wheel, ck_places(wheel, generator, found.values["pipeline_version"]), steps)
+    (loop,) = [step for step in flow if step.kind == "loop"]
+    assert loop.text.startswith("Main loop") is ran.main_k_loop
+    if not ran.main_k_loop:
+        assert [step.text for step in flow if step.kind == "tail"] == [
+            f"The tail {ran.tail} multiplies what was fetched."
+        ]
 
 
 def test_another_instantiation_has_symbols_of_its_own(symbols: CkSymbols) -> None:

@@ -17,7 +17,7 @@ from tracer.aiter.baked import BakedTable, bake, bake_rule
 from tracer.aiter.binding import Recipe, find_binding, recipe
 from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
-from tracer.aiter.ck_launch import Problem, ceil_div, launch_parameters
+from tracer.aiter.ck_launch import Problem, ceil_div, k_steps, launch_parameters
 from tracer.aiter.ck_refusal import refusal, refusal_hop
 from tracer.aiter.ck_tile import tile_places
 from tracer.aiter.compiled import compiled_in
@@ -268,6 +268,7 @@ def _with_kernel(
     version = instance.values.get("pipeline_version") if instance else None
     places = _places(tree, module.how, version)
     parameters: dict[str, Any] = {}
+    steps = k_steps(instance.values, problem) if instance is not None and problem is not None else None
     if instance is not None and problem is not None:
         refused = refusal(tree, places, instance.values, problem)
         if refused is not None:  # the C++ chooses it, and raises before it launches anything
@@ -281,7 +282,7 @@ def _with_kernel(
         answer,
         hops=(*answer.hops, instance_hop(tree, chosen, instance, module.table.file), *kernel_hops(tree, places)),
         not_in_name=instance.not_in_name() if instance else {},
-        core_flow=core_flow(tree, places),
+        core_flow=core_flow(tree, places, steps),
         parameters=parameters,
     )
 

@@ -39,6 +39,12 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def k_steps(values: Mapping[str, Any], problem: Problem) -> int | None:
+    """Main-loop steps that K takes of one block, as CK's device operations round it; None for an unknown tile."""
+    tile = values.get("k_per_block")
+    return ceil_div(problem.k, problem.k_batch * tile) if isinstance(tile, int) and tile > 0 else None
+
+
 def launch_parameters(tree: AiterTree, places: CkPlaces, values: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
     """Launch values of an instance.
 

@@ -14,7 +14,7 @@ import msgspec
 
 from tracer.aiter import text
 from tracer.aiter.ck import CkPlaces
-from tracer.aiter.ck_launch import Problem, ceil_div
+from tracer.aiter.ck_launch import Problem, k_steps
 from tracer.aiter.tree import AiterTree
 from tracer.model.evidence import Evidence
 from tracer.model.source import Hop, Layer
@@ -78,15 +78,14 @@ def _steps(tree: AiterTree, places: CkPlaces, values: Mapping[str, Any], problem
     assert places.gridwise is not None
     path = tree.absolute(places.gridwise.file)
     line = text.find_line(path, _STEPS)
-    step, version = values.get("k_per_block"), values.get("pipeline_version")
-    if line is None or places.pipeline is None or not step:
+    steps, version = k_steps(values, problem), values.get("pipeline_version")
+    if line is None or places.pipeline is None or steps is None:
         return None
     spares_v1 = any(_NOT_V1 in above for above in text.lines(path)[max(0, line - 4) : line - 1])
     if spares_v1 and version == 1:
         return None
     header = text.lines(tree.absolute(places.pipeline.file))[places.pipeline.line - 1 :]
     stages = next((m for m in (re.search(r"\bPrefetchStages\s*=\s*(\d+);", h) for h in header) if m), None)
-    steps = ceil_div(problem.k, step * problem.k_batch)
     if stages is None or steps > int(stages.group(1)):
         return None
     return line, f"K = {problem.k} makes {steps} main-loop steps, pipeline v{version} needs more than {stages.group(1)}"

@@ -16,7 +16,7 @@ from tracer.aiter import ck, text
 from tracer.aiter.binding import find_binding
 from tracer.aiter.call_values import call_values
 from tracer.aiter.ck_flow import core_flow
-from tracer.aiter.ck_launch import Problem, launch_parameters
+from tracer.aiter.ck_launch import Problem, k_steps, launch_parameters
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Event, Refused, Undecided
 from tracer.aiter.cpp_values import DType, InstanceRef, Unknown
@@ -159,7 +159,7 @@ def _with_instance(tree: AiterTree, answer: Dispatch, walk: Walk, written: Gener
         instance=name,
         hops=(*hops, *kernel_hops(tree, places)),
         not_in_name=instance.not_in_name(),
-        core_flow=core_flow(tree, places),
+        core_flow=core_flow(tree, places, k_steps(values, problem) if problem is not None else None),
         parameters=launch_parameters(tree, places, values, problem) if problem is not None else {},
     )
 
