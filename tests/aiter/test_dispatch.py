@@ -188,6 +188,28 @@ def test_the_group_quantiser_launches_16_groups_a_block(wheel: AiterTree) -> Non
     check_lines(wheel, answer)
 
 
+def test_template_arguments_stand_under_their_parameters_and_deduced_ones_are_left_out(wheel: AiterTree) -> None:
+    grouped, rowwise = chosen(wheel, quant(128, 7168)), chosen(wheel, quant(128, 7168, group=None))
+    assert grouped.parameters["template"] == {"thread_data_size": "32"}  # its default; both types are deduced
+    assert rowwise.parameters["template"] == {"DTYPE_I": "bfloat16", "DTYPE_O": "FP8_TYPE", "thread_data_size": "16"}
+
+
+def test_a_function_that_launches_several_kernels_leads_to_each(wheel: AiterTree) -> None:
+    arguments = (
+        tensor("out", (128, 7168), FP8["gfx942"]),
+        tensor("input", (128, 7168), "bfloat16"),
+        tensor("scale", (1,), "float32"),
+    )
+    call = BoundaryCall(id=1, module="module_quant", function="dynamic_per_tensor_quant", arguments=arguments)
+    answer = chosen(wheel, call)
+    kernels = [hop for hop in answer.hops if hop.layer is Layer.KERNEL]
+    assert [hop.name for hop in kernels] == ["initializeScale", "data_to_scale_kernel", "scaled_quant_kernel"]
+    assert kernels[0].source is not None
+    assert kernels[0].source.file == "csrc/include/quant_common.cuh"  # a header that the file includes
+    assert [launched["grid"] for launched in answer.parameters["further"]] == [[128, 1, 1], [128, 1, 1]]
+    check_lines(wheel, answer)
+
+
 def test_the_token_quantiser_launches_a_block_a_row(wheel: AiterTree) -> None:
     answer = chosen(wheel, quant(100, 7168, group=None))
     assert answer.parameters["kernel"] == "dynamic_per_token_scaled_quant_kernel"

@@ -10,7 +10,7 @@ import pytest
 
 from tests import handmade
 from tests.render.markup import read, to_html
-from tracer.model.capture import CaptureRecord
+from tracer.model.capture import Argument, ArgumentKind, CaptureRecord, TensorInfo
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.source import Decorator, FlowStep, Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
@@ -198,6 +198,66 @@ def test_the_file_to_append_an_untuned_shape_to_is_named() -> None:
     tuned = msgspec.structs.replace(handmade.lost(), untuned_file="aiter/configs/untuned_gemm.csv")
     text = render_page(build_report(handmade.blockscale(tuned=tuned)), "en")
     assert "append to `aiter/configs/untuned_gemm.csv`:" in text
+
+
+def _quantiser(*hops: Hop, **parameters: object) -> CaptureRecord:
+    """A call that launches a HIP kernel of aiter's own, whose name states nothing."""
+    record = handmade.blockscale()
+    first = hops[1].name
+    dispatch = msgspec.structs.replace(
+        record.dispatches[0], instance=None, tuned=None, hops=hops, core_flow=(), not_in_name={}, parameters=parameters
+    )
+    launch = msgspec.structs.replace(record.launches[0], instance=None, kernel=first, block=(64, 1, 1))
+    arguments = (
+        Argument("out", ArgumentKind.TENSOR, "Tensor", None, TensorInfo((128, 7168), "float8_e4m3fnuz")),
+        Argument("scale_ub", ArgumentKind.NONE, "NoneType"),
+        Argument("quant", ArgumentKind.ENUM, "QuantType", "QuantType.per_Token (=2)"),
+        Argument("rows", ArgumentKind.SEQUENCE, "list", 3),
+    )
+    call = msgspec.structs.replace(record.boundaries[0], arguments=arguments)
+    return msgspec.structs.replace(record, launches=(launch,), dispatches=(dispatch,), boundaries=(call,))
+
+
+def _launched(name: str, line: int) -> tuple[Hop, Hop]:
+    place = SourceRef("csrc/quant.cu", line, "aiter")
+    return (
+        Hop(layer=Layer.LAUNCH, name=f"{name}<<<>>>", source=place, evidence=Evidence.RESOLVED),
+        Hop(layer=Layer.KERNEL, name=name, source=place, evidence=Evidence.RESOLVED),
+    )
+
+
+def test_a_quantisers_page_shows_its_launch_its_template_and_what_was_passed() -> None:
+    record = _quantiser(
+        *_launched("quant_kernel", 7),
+        kernel="quant_kernel",
+        grid=[192, 1, 1],
+        block=[64, 1, 1],
+        template={"DTYPE_I": "bfloat16", "size": "16"},
+        sources={"grid": "csrc/quant.cu:7", "block": "csrc/quant.cu:7"},
+    )
+    text = render_page(build_report(record), "en")
+    for row in (
+        "| Grid (blocks) | (192, 1, 1) *resolved*{ .kt-ev .kt-resolved } `csrc/quant.cu:7`{ .kt-place } |",
+        "| Block (threads) | (64, 1, 1) *resolved*{ .kt-ev .kt-resolved } `csrc/quant.cu:7`{ .kt-place } |",
+        "| template arguments | DTYPE_I=bfloat16, size=16 |",
+        "| Passed to it from Python | `out` float8_e4m3fnuz (128, 7168); `scale_ub` None; "
+        "`quant` QuantType.per_Token (=2); `rows` list (3) |",
+    ):
+        assert row in text
+    assert "the `__global__` function" not in text  # it is the heading
+
+
+def test_kernels_that_one_call_launches_in_turn_stand_beside_each_other() -> None:
+    further = {"kernel": "second", "grid": [128, 1, 1], "block": [512, 1, 1], "sources": {"grid": "csrc/quant.cu:9"}}
+    record = _quantiser(*_launched("first", 7), *_launched("second", 9), kernel="first", further=[further], sources={})
+    text = render_page(build_report(record), "en")
+    listed = [line for line in text.partition("{ #path-1 }")[2].splitlines() if "csrc/quant.cu" in line][:4]
+    depths = [len(line) - len(line.lstrip()) for line in listed]
+    assert [("HIP Kernel ↓" in line, depth - depths[0]) for line, depth in zip(listed, depths, strict=True)] == [
+        (False, 0), (True, 4), (False, 0), (True, 4),
+    ]  # fmt: skip
+    row = "| launched after it | second, grid (128, 1, 1), block (512, 1, 1) *resolved*{ .kt-ev .kt-resolved }"
+    assert f"{row} `csrc/quant.cu:9`{{ .kt-place }} |" in text
 
 
 def test_a_core_flow_is_said_to_be_the_familys_only_where_every_step_is() -> None:

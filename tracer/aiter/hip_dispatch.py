@@ -89,15 +89,15 @@ def resolve_hip(
     for launch in walk.launches:
         hops += _code_object(tree, launch, file, configs, target) if launch.code_object else _global(tree, launch, file)
     first = walk.launches[0]
-    ends = [hop.source.line for hop in hops if hop.layer is Layer.KERNEL and hop.source is not None]
-    flows = boundary.module == _QUANT and ends and ends[0]
+    end = next((hop.source for hop in hops if hop.layer is Layer.KERNEL and hop.source is not None), None)
+    flows = boundary.module == _QUANT and end is not None and end.line is not None
     return Dispatch(
         boundary=boundary.id,
         instance=first.kernel if first.code_object else None,
         symbols=(first.kernel,) if first.code_object else (),
         hops=tuple(hops),
-        parameters=_parameters(walk.launches, file),
-        core_flow=_flow(tree, file, ends[0] or 0) if flows else (),
+        parameters=_parameters(tree, walk.launches, file),
+        core_flow=_flow(tree, end.file, end.line) if flows and end and end.line else (),
         assumption=_assumption(tree, first, configs, target),
     )
 
@@ -125,30 +125,31 @@ def _candidates(walk: Walk, configs: AsmConfigs) -> tuple[str, ...]:
 
 def _global(tree: AiterTree, launch: KernelLaunch, file: str) -> list[Hop]:
     """The hops of a kernel that is launched by `<<<>>>`."""
-    line = global_function_line(tree, file, launch.kernel)
+    place = global_function(tree, file, launch.kernel)
     source = tree.ref(file, launch.line)
     return [
         Hop(layer=Layer.LAUNCH, name=f"{launch.kernel}<<<>>>", source=source, evidence=Evidence.RESOLVED),
         Hop(
             layer=Layer.KERNEL,
             name=launch.kernel,
-            source=tree.ref(file, line) if line else None,
-            evidence=Evidence.RESOLVED if line else Evidence.UNRESOLVED,
-            reason=None if line else f"{file} defines no __global__ function {launch.kernel}",
+            source=tree.ref(*place) if place else None,
+            evidence=Evidence.RESOLVED if place else Evidence.UNRESOLVED,
+            reason=None if place else f"{file} defines no __global__ function {launch.kernel}",
         ),
     ]
 
 
-def _parameters(launches: Sequence[KernelLaunch], file: str) -> dict[str, Any]:
+def _parameters(tree: AiterTree, launches: Sequence[KernelLaunch], file: str) -> dict[str, Any]:
     """What is known of the first launch, and `further` ones after it."""
-    first, *others = [_of_launch(launch, file) for launch in launches]
+    first, *others = [_of_launch(tree, launch, file) for launch in launches]
     return {**first, "further": others} if others else first
 
 
-def _of_launch(launch: KernelLaunch, file: str) -> dict[str, Any]:
+def _of_launch(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, Any]:
     known: dict[str, Any] = {"kernel": launch.kernel, "sources": {}}
-    if launch.types:
-        known["template"] = list(launch.types)
+    template = _template(tree, launch, file)
+    if template:
+        known["template"] = template
     for what, extent in (("grid", launch.grid), ("block", launch.block)):
         if extent is not None:
             known[what] = list(extent)
@@ -156,7 +157,42 @@ def _of_launch(launch: KernelLaunch, file: str) -> dict[str, Any]:
     return known
 
 
-def global_function_line(tree: AiterTree, file: str, name: str) -> int | None:
+def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str]:
+    """Template parameters of a launched kernel and what they are: as the launch states them, else their defaults.
+
+    What the compiler deduces from the launch's arguments is left out.
+    """
+    place = None if launch.code_object else global_function(tree, file, launch.kernel)
+    if place is None:
+        return {str(number): given for number, given in enumerate(launch.types)}
+    content = text.blank_comments(text.read(tree.absolute(place[0])))
+    head = "".join(content.splitlines(keepends=True)[: place[1]])
+    declared = re.split(r"\btemplate\s*<", re.split(r"[};]", head)[-1])
+    if len(declared) < 2:
+        return {}
+    known = {}
+    parameters = [part.strip() for part in declared[-1].partition("__global__")[0].rpartition(">")[0].split(",")]
+    for number, parameter in enumerate(parameters):
+        named, _, default = (part.strip() for part in parameter.partition("="))
+        value = launch.types[number] if number < len(launch.types) else default
+        if value:  # the walk spells what it worked out as Python does
+            known[named.rpartition(" ")[2]] = value.lower() if value in ("True", "False") else value
+    return known
+
+
+def global_function(tree: AiterTree, file: str, name: str) -> tuple[str, int] | None:
+    """Where a `__global__` function is defined: in a file, or in a header of aiter's that it includes by name."""
+    folders = dict.fromkeys((file.rpartition("/")[0], "csrc/include"))
+    included = re.findall(r'^\s*#\s*include\s*"([^"]+)"', text.read(tree.absolute(file)), re.MULTILINE)
+    headers = [f"{folder}/{header}" for header in included for folder in folders]
+    for candidate in (file, *(header for header in headers if tree.absolute(header).is_file())):
+        line = _global_function_line(tree, candidate, name)
+        if line is not None:
+            return candidate, line
+    return None
+
+
+def _global_function_line(tree: AiterTree, file: str, name: str) -> int | None:
     """The line of a `__global__` function's name in a file; None when the file defines none."""
     content = text.blank_comments(text.read(tree.absolute(file)))
     for found in re.finditer(rf"\b{re.escape(name)}\s*\(", content):

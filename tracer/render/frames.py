@@ -162,8 +162,12 @@ class FrameList:
         """What lies between the last frame and the kernel."""
         hops = [hop for hop in kernel.hops[kernel.frame_hops :] if not (hop.layer is Layer.JIT and self.by_boundary)]
         tail = [hop for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
-        for hop in [hop for hop in hops if hop not in tail] + tail:
-            last = bool(tail) and hop is tail[-1]
+        several = sum(hop.layer is Layer.KERNEL for hop in tail) > 1  # launched one after the other
+        beside: int | None = None
+        for hop in hops if several else [hop for hop in hops if hop not in tail] + tail:
+            if several and hop.layer is Layer.LAUNCH:
+                beside = depth = depth if beside is None else beside
+            last = hop.layer is Layer.KERNEL if several else bool(tail) and hop is tail[-1]
             prefix = f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if last else ""
             shown = kernel.name if hop.layer is Layer.KERNEL and hop.name == kernel.launch.kernel else hop.name
             self.hop(hop, depth, prefix=prefix, name=shown)

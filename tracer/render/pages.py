@@ -132,6 +132,8 @@ def page_environment() -> jinja2.Environment:
         csv_rows=rows.csv_rows,
         registers=rows.registers,
         parameters=rows.parameters,
+        stated_at=rows.stated_at,
+        passed=rows.passed,
         step_files=rows.step_files,
         launch_options=rows.launch_options,
         matrix_instructions=matrix_instructions,

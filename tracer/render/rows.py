@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
-from tracer.model.capture import CaptureRecord, Launch
+from tracer.model.capture import Argument, ArgumentKind, CaptureRecord, Launch
 from tracer.model.environment import Environment
-from tracer.model.evidence import Mode
+from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import KernelReport, Path
 from tracer.model.source import CsvRow, FlowStep, TunedLookup
+from tracer.render.filters import dims, field_value
 from tracer.render.languages import Words
 
 
@@ -73,17 +74,56 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 def parameters(kernel: KernelReport) -> list[Parameter]:
-    """The launch values that source states, without those that the launch itself has."""
+    """The launch values that source states, without those that the launch itself has; then its further launches."""
     if kernel.dispatch is None:
         return []
     stated, launch = kernel.dispatch.parameters, kernel.launch
     sources = stated.get("sources") or {}
-    own = {"grid": launch.grid, "block": launch.block, "lds_bytes": launch.resources.lds_bytes}
-    return [
+    own = {
+        "grid": launch.grid,
+        "block": launch.block,
+        "lds_bytes": launch.resources.lds_bytes,
+        "kernel": True if stated.get("kernel") in (kernel.name, launch.kernel) else None,
+    }
+    listed = [
         Parameter(key, value, sources.get(key))
         for key, value in stated.items()
-        if key != "sources" and own.get(key) is None
+        if key not in ("sources", "further") and own.get(key) is None
     ]
+    return [*listed, *(_further(launched) for launched in stated.get("further") or ())]
+
+
+def _further(launched: Mapping[str, Any]) -> Parameter:
+    """A launch after the one that the kernel is named for: its kernel and what is known of it, on one line."""
+    sources = launched.get("sources") or {}
+    known = {key: value for key, value in launched.items() if key not in ("kernel", "sources")}
+    facts = [f"{key} {dims(tuple(known.pop(key)))}" for key in ("grid", "block") if known.get(key)]
+    facts += [f"{key} {field_value(value)}" for key, value in known.items()]
+    return Parameter("further", ", ".join([str(launched.get("kernel")), *facts]), next(iter(sources.values()), None))
+
+
+def stated_at(kernel: KernelReport, key: str) -> str | None:
+    """The place in source that states a launch value; None for one that was seen, or whose place is not known."""
+    if kernel.dispatch is None or kernel.launch.evidence is not Evidence.RESOLVED:
+        return None
+    place = (kernel.dispatch.parameters.get("sources") or {}).get(key)
+    return place if isinstance(place, str) else None
+
+
+def passed(record: CaptureRecord, kernel: KernelReport) -> list[tuple[str, str]]:
+    """What the call behind a kernel passed across the JIT boundary: names, with dtype and extents or the value."""
+    call = next((call for call in record.boundaries if call.id == kernel.launch.boundary), None)
+    return [(argument.name, _argument(argument)) for argument in call.arguments] if call is not None else []
+
+
+def _argument(argument: Argument) -> str:
+    if argument.tensor is not None:
+        return f"{argument.tensor.dtype} {dims(argument.tensor.shape)}"
+    if argument.kind is ArgumentKind.NONE:
+        return "None"
+    if argument.kind in (ArgumentKind.SEQUENCE, ArgumentKind.MAPPING):
+        return f"{argument.type} ({argument.value})"
+    return argument.type if argument.value is None else field_value(argument.value)
 
 
 def step_files(steps: Sequence[FlowStep]) -> list[str]:
