@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests import handmade
-from tracer.model.capture import CaptureRecord, Lost
+from tracer.model.capture import TORCH_OPERATORS, CaptureRecord, Lost
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import KernelKind, NoteLevel, Report
 from tracer.model.roofline import Bound
@@ -23,6 +23,18 @@ def test_every_record_has_a_report(name: str, record: CaptureRecord) -> None:
     report = build_report(record)
     assert report.record is record
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+
+
+def test_a_call_that_only_torchs_own_operators_answer_says_why_no_kernel_is_shown() -> None:
+    record = handmade.failed()
+    lost = Lost(TORCH_OPERATORS, 2, "aten::abs, aten::max")
+    report = build_report(msgspec.structs.replace(record, exception=None, lost=(lost,)))
+    (hop,) = report.paths[0].hops
+    assert hop.evidence is Evidence.UNRESOLVED
+    assert hop.reason is not None
+    assert hop.reason.endswith("whose kernels a dry run does not resolve: aten::abs, aten::max")
+    (note,) = [note for note in report.notes if note.text_key == "note.torch_operators"]
+    assert note.values == {"count": "2", "names": "aten::abs, aten::max"}
 
 
 def test_the_main_job_is_decoded_placed_and_analysed() -> None:

@@ -13,7 +13,7 @@ import msgspec
 from tracer.analyse.call import KnownDevice, advice_of, device_of, roofline_of, subject_of, work_of
 from tracer.analyse.coverage import Uncovered, uncovered_k
 from tracer.analyse.implications import implications
-from tracer.model.capture import CaptureRecord, Launch
+from tracer.model.capture import TORCH_OPERATORS, CaptureRecord, Launch
 from tracer.model.evidence import Evidence, Mode
 from tracer.model.report import FrameNode, KernelReport, Note, NoteLevel, Path, Report
 from tracer.model.roofline import Work
@@ -100,8 +100,7 @@ def _path(
             report = kernel_report(record, launch, dispatch, chain, count_frames(spine))
             kernels.append(_analysed(record, report, known, work))
     if not flow.spines:
-        reason = "the call raised before it reached a kernel" if record.exception else "no kernel was reached"
-        hops.append(Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason))
+        hops.append(Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=_no_kernel(record)))
     return Path(
         title=flow.title,
         tree=flow.tree,
@@ -117,6 +116,16 @@ def _launched(hop: Hop, launch: Launch) -> Hop:
     if call is None or hop.layer is not Layer.LAUNCH or hop.name != call.name:
         return hop
     return msgspec.structs.replace(hop, evidence=call.evidence, reason=call.reason)
+
+
+def _no_kernel(record: CaptureRecord) -> str:
+    """Why a call led to no kernel."""
+    if record.exception is not None:
+        return "the call raised before it reached a kernel"
+    ran = next((lost.detail for lost in record.lost if lost.what == TORCH_OPERATORS), None)
+    if ran is not None:
+        return f"no kernel was reached but by torch's own operators, whose kernels a dry run does not resolve: {ran}"
+    return "no kernel was reached"
 
 
 def _shared(a: list[Hop], b: tuple[Hop, ...]) -> int:
@@ -171,6 +180,10 @@ def _notes(
         values = {"bytes": _gib(_operands(work)), "memory": _gib(memory), "device": known.device.key}
         yield Note(level=NoteLevel.WARNING, text_key="note.too_large", values=values)
     for lost in record.lost:
+        if lost.what == TORCH_OPERATORS:
+            values = {"count": str(lost.count), "names": lost.detail or "?"}
+            yield Note(level=NoteLevel.INFO, text_key="note.torch_operators", values=values)
+            continue
         of_kernels = "kernel" in lost.what or "launch" in lost.what
         yield Note(
             level=NoteLevel.WARNING if of_kernels else NoteLevel.INFO,

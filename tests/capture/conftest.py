@@ -75,6 +75,9 @@ def wheel_records(needs_wheel: None) -> dict[str, CaptureRecord]:
         "callable": CallRequest(
             op="aiter.ops.quant:per_group_quant_hip", arguments=("x=bf16[64,256]", "quant_dtype=fp8", "group_size=64")
         ),
+        "torch_quant": CallRequest(
+            op="aiter:pertoken_quant", arguments=("x=bf16[128,7168]", "quant_dtype=float8_e4m3fnuz")
+        ),
         "moe": CallRequest(
             op="aiter.fused_moe:fused_moe",
             arguments=(

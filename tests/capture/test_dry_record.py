@@ -10,7 +10,7 @@ import pytest
 
 from tests.capture.conftest import SHAPE
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import ArgumentKind, Binding, CaptureRecord, Frame
+from tracer.model.capture import TORCH_OPERATORS, ArgumentKind, Binding, CaptureRecord, Frame
 from tracer.model.evidence import Evidence, Mode
 from tracer.store import dump_record, parse_record
 
@@ -117,6 +117,12 @@ def test_quantiser_and_gemm_are_two_calls_of_one_record(wheel_records: Records) 
     picked = next(f for f in frames_of(record) if f.function == "get_hip_quant")
     (kind,) = picked.arguments
     assert (kind.kind, kind.value) == (ArgumentKind.ENUM, "QuantType.per_1x128 (=4)")
+
+
+def test_torchs_own_operators_are_counted_by_name_without_views_and_storage(wheel_records: Records) -> None:
+    (lost,) = [lost for lost in wheel_records["torch_quant"].lost if lost.what == TORCH_OPERATORS]
+    assert (lost.count, lost.detail) == (7, "2 × aten::_to_copy, aten::abs, aten::max, 2 × aten::div, aten::eq")
+    assert TORCH_OPERATORS not in [lost.what for lost in wheel_records["gemm"].lost]  # it only makes storage
 
 
 def test_the_log_and_the_record_hold_no_path_of_this_machine(wheel_records: Records) -> None:

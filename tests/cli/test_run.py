@@ -147,6 +147,11 @@ def test_the_text_answer_names_kernel_roof_and_page() -> None:
     assert text.endswith("page.md")
 
 
+def test_the_text_answer_says_why_there_is_no_kernel() -> None:
+    record = msgspec.structs.replace(handmade.failed(), exception=None, warnings=())
+    assert "  kernel     none: no kernel was reached\n" in run_text(build_report(record), page="page.md")
+
+
 @pytest.mark.dry
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_request_to_end_leaves_no_temporary_folder(tmp_path: Path, number: signal.Signals) -> None:

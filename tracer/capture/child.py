@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -29,7 +30,7 @@ from tracer.capture.tensors import DryTensors, RealBodies
 from tracer.capture.triton_driver import TritonLaunches
 from tracer.capture.values import Values
 from tracer.errors import SourceTreeError
-from tracer.model.capture import CaptureRecord, ExceptionInfo
+from tracer.model.capture import TORCH_OPERATORS, CaptureRecord, ExceptionInfo, Lost
 from tracer.model.evidence import Mode
 from tracer.ops.base import Op
 
@@ -171,6 +172,7 @@ class Child:
         with self._tensors.active():
             inputs = op.inputs(request.shape, request.options, self._tensors)
             self._boundary.begin()
+            self._tensors.begin()
             recorder.start()
             try:
                 op.call(inputs, request.options, request.config)
@@ -180,11 +182,12 @@ class Child:
             finally:
                 recorder.stop()
                 self._boundary.end()
+                ran = self._tensors.end()
         self._recorder = None
         if failure is not None and repaired is None and _REPAIRED in failure.message:
             self.run(index, request, failure.message)
             return
-        record = self._record(request, op, recorder, failure)
+        record = self._record(request, op, recorder, failure, ran)
         if repaired is not None:
             said = (
                 f"aiter's first call raised, and rewrote its own CSVs; this is the call after that. It said: {repaired}"
@@ -193,7 +196,12 @@ class Child:
         self.say(Recorded(index, record))
 
     def _record(
-        self, request: CallRequest, op: Op, recorder: FrameRecorder, failure: ExceptionInfo | None
+        self,
+        request: CallRequest,
+        op: Op,
+        recorder: FrameRecorder,
+        failure: ExceptionInfo | None,
+        ran: Mapping[str, int],
     ) -> CaptureRecord:
         clean = self._places.relative_text
         crossed = [call.placeholder() for call in self._boundary.calls]
@@ -209,10 +217,17 @@ class Child:
             launches=tuple(sorted(launches, key=lambda launch: launch.id)),
             log=tuple(clean(line) for line in self._log.lines),
             exception=failure,
-            lost=recorder.lost(),
+            lost=(*recorder.lost(), *_unfollowed(ran)),
             warnings=tuple(f"a value was made up: {text}" for text in self._values.invented),
         )
         return keep_story(whole)
+
+
+def _unfollowed(ran: Mapping[str, int]) -> Iterator[Lost]:
+    """Torch's own operators: which kernels they start is torch's choice, which no rule here follows."""
+    if ran:
+        names = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in ran.items())
+        yield Lost(TORCH_OPERATORS, sum(ran.values()), names)
 
 
 def _make(job: Job, handle: int) -> Child:

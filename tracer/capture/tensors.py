@@ -22,6 +22,11 @@ _TORCH_NAMESPACES = frozenset(
 #: dispatch keys under which a real body may stand, best first
 _REAL_KEYS = ("CUDA", "CompositeExplicitAutograd", "CPU")
 _ALIGNMENT = 1 << 21
+#: operators of torch that compute nothing on a GPU, besides views: they make storage, copy handles, or check
+_NO_KERNEL = frozenset(
+    {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_", "set_",
+     "_unsafe_view", "_reshape_alias", "lift_fresh", "_assert_tensor_metadata", "_local_scalar_dense", "is_same_size"}
+)  # fmt: skip
 
 
 class RealBodies:
@@ -81,6 +86,7 @@ class DryTensors:
         self._torch = torch
         self._fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self._values = values
+        self._ran: dict[str, int] | None = None
         addresses: dict[int, int] = {}
         keep: list[Any] = []
 
@@ -110,6 +116,7 @@ class DryTensors:
                 if func is aten._local_scalar_dense.default:
                     return made._scalar(func, args[0])
                 result = func(*args, **kwargs)
+                made._count(func, result)
                 if func in factories:
                     made._made_by_torch(func, result, args, kwargs)
                 elif func is aten._to_copy.default:
@@ -127,6 +134,23 @@ class DryTensors:
         """Tensors made within are fake, and ops of libraries run their real bodies."""
         with self._fake_mode, self._mode:
             yield
+
+    def begin(self) -> None:
+        """Counts torch's own operators from now on."""
+        self._ran = {}
+
+    def end(self) -> dict[str, int]:
+        """Ends the count; operators of torch that would start kernels on the GPU, and how often each ran."""
+        ran, self._ran = self._ran or {}, None
+        return ran
+
+    def _count(self, func: Any, result: Any) -> None:
+        """Counts an operator whose result lies on the GPU, but for views and storage; `x[...]` never comes here."""
+        if self._ran is None or func.is_view or func._schema.name.rpartition("::")[2] in _NO_KERNEL:
+            return
+        first = result[0] if isinstance(result, (tuple, list)) and result else result
+        if isinstance(first, self._torch.Tensor) and first.device.type == "cuda":
+            self._ran[func._schema.name] = self._ran.get(func._schema.name, 0) + 1
 
     def tensor(self, shape: Sequence[int], dtype: Any, *, low: float = -1.0, high: float = 1.0) -> Any:
         """A tensor without storage; its values, between low and high on a GPU, do not exist here."""

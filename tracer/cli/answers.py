@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracer.model.evidence import Evidence
 from tracer.model.report import KernelReport, NoteLevel, Report
 from tracer.model.roofline import Bound
-from tracer.model.source import Hop, TunedLookup
+from tracer.model.source import Hop, Layer, TunedLookup
 from tracer.resolve.kernels import short_symbol
 
 
@@ -116,6 +117,9 @@ def run_text(report: Report, *, page: str) -> str:
         names["instance"] = launch.instance
         known = {what: name for what, name in names.items() if name} or {"kernel": "unresolved"}
         lines += [f"  {what:10} {name}  [{launch.evidence}]" for what, name in known.items()]
+    stops = [hop for hop in answer["hops"] if hop["layer"] == Layer.KERNEL and hop["evidence"] == Evidence.UNRESOLVED]
+    if not answer["launches"] and not answer["exception"] and stops:
+        lines.append(f"  kernel     none: {stops[-1]['reason']}")
     tuned = answer["tuned"]
     if tuned:
         reason = f" ({tuned['reason']})" if tuned["reason"] else ""

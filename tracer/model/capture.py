@@ -17,6 +17,8 @@ from tracer.model.source import Decorator, Dispatch, SourceRef
 from tracer.model.timing import Timing
 
 SCHEMA_VERSION = 1
+#: `Lost.what` of torch's own operators that a dry run passed; `detail` names them
+TORCH_OPERATORS = "torch operators"
 
 
 class TensorInfo(msgspec.Struct, frozen=True):
@@ -347,7 +349,7 @@ class Lost(msgspec.Struct, frozen=True):
     """Something that a collector could not keep or join: counted, never silent.
 
     Attributes:
-        what: "kernel without a launch", "frames over the limit", "bytes that are no JSON", ...
+        what: "kernel without a launch", "frames over the limit", "bytes that are no JSON", "torch operators", ...
         count: how many.
         detail: where, or which.
     """
