@@ -11,6 +11,7 @@ from tracer.model.evidence import Evidence
 from tracer.model.report import KernelReport, Path, Report
 from tracer.model.source import Hop, Layer
 from tracer.render.filters import dims, microseconds, place_text
+from tracer.render.labels import brief
 
 #: key of a language file, values -> text
 Label = Callable[..., str]
@@ -18,7 +19,8 @@ Label = Callable[..., str]
 
 def _call(report: Report) -> str:
     shape = ", ".join(f"{name}={extent}" for name, extent in report.record.call.shape.items())
-    return f"{report.record.call.op}({shape})" if shape else report.record.call.op
+    op = brief(report.record.call.op)
+    return f"{op}({shape})" if shape else op
 
 
 def _hop_line(hop: Hop, label: Label) -> str:
@@ -73,7 +75,7 @@ def flow_chart(report: Report, label: Label) -> str:
     lines = [_call(report)]
     for number, path in enumerate(report.paths, start=1):
         last = number == len(report.paths)
-        lines += ["│", f"{'└' if last else '├'}─ {label('path.heading', number=number)} {path.title}"]
+        lines += ["│", f"{'└' if last else '├'}─ {label('path.heading', number=number)} {brief(path.title)}"]
         edge = "   " if last else "│  "
         for step in _steps(path, label):
             lines += [f"{edge}  │", f"{edge}  ▼ {step[0]}", *(f"{edge}    {line}" for line in step[1:])]

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from tracer.errors import RenderError
 from tracer.render import filters
+from tracer.render.labels import brief
 
 
 def templates_folder() -> Path:
@@ -63,5 +64,5 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    env.filters.update(filters.FILTERS)
+    env.filters.update(filters.FILTERS, brief=brief)
     return env

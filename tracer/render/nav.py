@@ -14,6 +14,7 @@ import msgspec
 from tracer.model.capture import CaptureRecord
 from tracer.model.report import Report
 from tracer.render.filters import field_value, shortened
+from tracer.render.labels import brief
 from tracer.render.pages import checkout_of, page_folder, page_name, page_title, shape_text
 
 
@@ -97,7 +98,7 @@ def menu(entries: Iterable[Entry], home: str) -> list[dict[str, object]]:
     sections: dict[str, list[dict[str, str]]] = {}
     for entry in in_order(entries):
         page = {html.escape(entry.title): f"{entry.folder}/{entry.name}.md"}
-        sections.setdefault(html.escape(entry.op), []).append(page)
+        sections.setdefault(html.escape(brief(entry.op)), []).append(page)
     nav: list[dict[str, object]] = [{home: "index.md"}]
     nav += [{op: pages} for op, pages in sections.items()]
     return nav

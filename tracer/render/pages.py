@@ -22,9 +22,11 @@ from tracer.render.chart import flow_chart
 from tracer.render.environment import environment
 from tracer.render.filters import code
 from tracer.render.frames import entry_list, frame_list
+from tracer.render.labels import brief
 from tracer.render.languages import Words
 from tracer.render.names import coloured_name
 from tracer.render.plot import roofline_svg
+from tracer.resolve.kernels import LONGEST_NAME
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 96
@@ -96,7 +98,10 @@ def page_title(record: CaptureRecord) -> str:
     where = f"{target}{units}".strip()
     steered = rows.steering(record)
     variables = f"env {_digest(steered)[:4]}" if steered else ""
-    parts = (shape or record.call.op, options, where, device, str(record.mode), config, variables, checkout_of(record))
+    op = brief(record.call.op)
+    if op != record.call.op:  # others may have the same short form
+        op = f"{op} #{_digest(record.call.op)[:4]}"
+    parts = (shape or op, options, where, device, str(record.mode), config, variables, checkout_of(record))
     return " ".join(part for part in parts if part)
 
 
@@ -105,11 +110,11 @@ def summary(report: Report, words: Words) -> Markup:
     record = report.record
     kernels = [kernel for path in report.paths for kernel in path.kernels]
     shape = shape_text(record)
-    called = code(f"{report.title}({shape})" if shape else report.title)
+    called = code(f"{brief(report.title)}({shape})" if shape else brief(report.title))
     target = record.target.device or record.target.arch or record.target.device_name or "?"
     if all(kernel.name == "?" for kernel in kernels):
         return words("summary.none", call=called, target=target)
-    name = code(kernels[0].name)
+    name = code(kernels[0].name if len(kernels[0].name) <= LONGEST_NAME else brief(kernels[0].name))
     if len(kernels) == 1:
         return words("summary.one", call=called, target=target, kernel=name)
     return words("summary.many", call=called, target=target, n=len(kernels), paths=len(report.paths))
