@@ -91,8 +91,6 @@ def _path(
         dispatch = _dispatch(record, boundary.id if boundary else None)
         spine = (*entry, *end.spine)
         chain = build_hops(record, spine, boundary=boundary, dispatch=dispatch, launch=launch)
-        if launch is not None:
-            chain = tuple(_launched(hop, launch) for hop in chain)
         hops += chain[_shared(hops, chain) :]
         if dispatch is not None and dispatch not in dispatches:
             dispatches.append(dispatch)
@@ -108,14 +106,6 @@ def _path(
         kernels=tuple(kernels),
         dispatches=tuple(dispatches),
     )
-
-
-def _launched(hop: Hop, launch: Launch) -> Hop:
-    """The hop of a launch's runtime call says how it is known that this call launched the kernel."""
-    call = launch.runtime
-    if call is None or hop.layer is not Layer.LAUNCH or hop.name != call.name:
-        return hop
-    return msgspec.structs.replace(hop, evidence=call.evidence, reason=call.reason)
 
 
 def _no_kernel(record: CaptureRecord) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tests import handmade
+from tracer.model.capture import RuntimeCall
 from tracer.model.evidence import Evidence
 from tracer.model.report import Report
 from tracer.model.source import Hop, Layer, SourceRef
@@ -49,6 +50,15 @@ def test_the_chain_of_an_imported_launch_ends_in_the_runtime_call_and_the_observ
     lines = chain(build_report(handmade.imported())).splitlines()
     assert [line.split()[0] for line in lines[-3:]] == ["binding", "launch", "kernel"]
     assert all(line.split()[1] == "observed" for line in lines)
+
+
+def test_a_runtime_call_that_was_told_apart_by_a_guess_is_inferred_with_the_reason() -> None:
+    record = handmade.imported()
+    call = RuntimeCall(name="hipLaunchKernel", evidence=Evidence.INFERRED, reason="two calls share its id")
+    launch = msgspec.structs.replace(record.launches[0], runtime=call)
+    hops = build_report(msgspec.structs.replace(record, launches=(launch,))).paths[0].hops
+    (told,) = [hop for hop in hops if hop.layer is Layer.LAUNCH]
+    assert (told.name, told.evidence, told.reason) == ("hipLaunchKernel", Evidence.INFERRED, "two calls share its id")
 
 
 def test_an_operator_stands_below_the_frame_that_calls_it_and_above_the_frames_that_it_calls() -> None:

@@ -94,8 +94,9 @@ def _dispatch_hops(dispatch: Dispatch) -> list[Hop]:
 
 def _launch_hops(record: CaptureRecord, launch: Launch, known: set[Layer]) -> list[Hop]:
     hops = []
-    if launch.runtime is not None:
-        hops.append(Hop(layer=Layer.LAUNCH, name=launch.runtime.name, evidence=Evidence.OBSERVED))
+    call = launch.runtime
+    if call is not None:
+        hops.append(Hop(layer=Layer.LAUNCH, name=call.name, evidence=call.evidence, reason=call.reason))
     compiled = launch.compiled
     if launch.instance is not None and Layer.INSTANCE not in known:
         hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=launch.reason))
