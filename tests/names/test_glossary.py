@@ -9,7 +9,8 @@ import pytest
 
 from tests.names import goldens
 from tracer.errors import UsageError
-from tracer.names import registry
+from tracer.names import aiter_cpp_template, aiter_glossary, ck_lists, registry
+from tracer.names.aiter_cpp_template import UNEXPLAINED
 from tracer.names.base import Key
 from tracer.names.glossary import Entry, entries_of, glossary
 from tracer.names.vocabulary import SHARED
@@ -61,6 +62,16 @@ def test_every_key_that_a_name_states_is_explained() -> None:
         assert {*answer.fields, *answer.likely} <= set(_GRAMMARS[grammar].keys), name
 
 
+def test_what_aiters_source_does_not_explain_is_said_to_be_so_and_nothing_else() -> None:
+    keys = _GRAMMARS["aiter_cpp_template"].keys
+    assert {key for key, entry in keys.items() if entry.meaning == UNEXPLAINED} == {"kcoalesced", "use_radix_sort"}
+    assert not [key for key, entry in keys.items() if f"parameter {key}" in entry.meaning]
+
+
+def test_every_meaning_of_aiters_parameters_is_of_a_key_that_a_kernel_has() -> None:
+    assert set(aiter_glossary.meanings()) <= ck_lists.keys(aiter_cpp_template.lists())
+
+
 def test_an_entry_names_the_grammars_that_use_the_key_and_their_sources() -> None:
     (entry,) = entries_of(["k_per_block"])
     assert {"aiter_ck", "tensile", "cutlass"} <= set(entry.grammars)
@@ -74,8 +85,23 @@ def test_an_unknown_key_is_told_with_the_nearest_ones() -> None:
     assert "k_per_block" in str(told.value)
 
 
-def _row(entry: Entry, last: str) -> str:
-    return f"| `{entry.key}` | {entry.meaning} | {entry.unit or ''} | {last} |"
+def _row(entry: Entry, last: str, others: tuple[str, ...] = ()) -> str:
+    keys = ", ".join(f"`{key}`" for key in (entry.key, *others))
+    return f"| {keys} | {entry.meaning} | {entry.unit or ''} | {last} |"
+
+
+def _own_rows(grammar: registry.Grammar, own: list[Entry]) -> list[str]:
+    """The rows of a grammar's own keys; those that nothing more is known of stand together in one."""
+    silent = [entry for entry in own if entry.meaning == UNEXPLAINED]
+    rows = []
+    for entry in own:
+        source = entry.sources[grammar.name]
+        last = "" if source == grammar.link else source
+        if entry not in silent:
+            rows.append(_row(entry, last))
+        elif entry is silent[0]:
+            rows.append(_row(entry, last, tuple(other.key for other in silent[1:])))
+    return rows
 
 
 def _page() -> str:
@@ -106,7 +132,7 @@ def _page() -> str:
             lines += [f"Of the keys above: {', '.join(f'`{key}`' for key in shared)}."]
         if own:
             lines += ["", "| key | meaning | unit | source |", "|---|---|---|---|"]
-            lines += [_row(entry, "" if (s := entry.sources[grammar.name]) == grammar.link else s) for entry in own]
+            lines += _own_rows(grammar, own)
         if not own and not shared:
             lines += ["Names of this grammar state their family only."]
     return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from functools import cache
 from typing import ClassVar
 
 from tracer.model.kernel import DecodedName, GemmView
-from tracer.names import aiter_lists, ck_lists, ck_values, cpp, cpp_lists, cpp_types
+from tracer.names import aiter_glossary, aiter_lists, ck_lists, ck_values, cpp, cpp_lists, cpp_types
 from tracer.names.base import NO_CONTEXT, Context, Grammar, Key
 from tracer.names.ck_values import Convert
 from tracer.names.stated_view import stated_view
@@ -31,10 +31,12 @@ _GLOBAL = (
 _HEADS = tuple(f"{void}{head}" for void in ("void ", "") for head in ("aiter::", *_GLOBAL))
 _FLAG = re.compile(
     r"(is|has|use|need|add|fuse|emit|save|store|skip|enable|k_is|k_insert|k_skip|do|write|reuse)_|"
-    r"(alibi|interleave|sliding_window|deterministic|greater|f32vec|asm_layout|oop|stable|two_way|v_shuffle|gemma_norm|"
+    r"(alibi|interleave|sliding_window|deterministic|greater|asm_layout|oop|stable|two_way|v_shuffle|gemma_norm|"
     r"transpose_scale|shuffle_scale|no_quant|per_token_quant|nope_first|route_fp8|direct_only|prefetch_scale)$"
 )
 
+#: of a key that is named for aiter's parameter and for which nobody has read more
+UNEXPLAINED = "A template parameter of aiter's, which its source names and does not explain."
 _OWN: Mapping[str, Key] = {
     **pick(
         "kernel",
@@ -89,7 +91,9 @@ def converter(key: str) -> Convert:
 def _glossary() -> dict[str, Key]:
     stated = ck_lists.keys(lists())
     known = {**{key: SHARED[key] for key in stated if key in SHARED}, **_OWN}
-    rest = {key: Key(f"aiter's template parameter {key}.", None, _SOURCE) for key in stated if key not in known}
+    for key, (meaning, unit) in aiter_glossary.meanings().items():
+        known.setdefault(key, Key(meaning, unit, _SOURCE))
+    rest = {key: Key(UNEXPLAINED, None, _SOURCE) for key in stated if key not in known}
     return {**rest, **known}
 
 
