@@ -67,11 +67,29 @@ def test_a_path_shows_an_operator_below_the_frame_that_calls_it_and_its_kernel_b
     ]
 
 
-def test_an_operator_of_a_replayed_graph_is_as_sure_as_its_match() -> None:
+def test_frames_and_operators_of_a_replayed_graph_are_as_sure_as_their_match_which_is_told_once() -> None:
     report = build_report(model(graph=True))
-    (line,) = [x for x in frame_list(report.paths[0], report, Words("en")).splitlines() if "aten::mul" in x]
-    assert "*inferred*" in line
-    assert "matched by order" in line
+    lines = frame_list(report.paths[0], report, Words("en")).splitlines()
+    assert lines[0].startswith("*inferred*")
+    assert lines[0].endswith("The frames and operators of this path: matched by order")
+    (operator,) = [line for line in lines if "aten::mul" in line]
+    assert "*inferred*" in operator
+    assert "matched by order" not in operator
+    (kernel,) = [line for line in lines if "norm_kernel" in line]
+    assert "*observed*" in kernel
+    assert "matched by order" not in kernel  # that is how its frames are known, not that it ran
+
+
+def test_kernels_of_one_operator_without_frames_stand_under_it_once_and_of_two_twice() -> None:
+    record = handmade.live()
+    both = build_report(record)
+    text = frame_list(both.paths[0], both, Words("en"))
+    assert text.count("`aten::mm`") == 1
+    assert text.count("CUDA Kernel ↓") == 2
+    ops = (*record.cpu_ops, msgspec.structs.replace(record.cpu_ops[0], id=99))
+    second = msgspec.structs.replace(record.launches[1], cpu_op=99)
+    apart = build_report(msgspec.structs.replace(record, cpu_ops=ops, launches=(record.launches[0], second)))
+    assert frame_list(apart.paths[0], apart, Words("en")).count("`aten::mm`") == 2
 
 
 def test_an_operators_name_reaches_the_list_as_text() -> None:

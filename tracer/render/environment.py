@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from tracer.errors import RenderError
 from tracer.render import filters
-from tracer.render.labels import brief
+from tracer.render.labels import brief, in_text
 
 
 def templates_folder() -> Path:
@@ -64,5 +64,5 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    env.filters.update(filters.FILTERS, brief=brief)
+    env.filters.update(filters.FILTERS, brief=brief, in_text=in_text)
     return env

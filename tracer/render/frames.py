@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from markupsafe import Markup
@@ -11,6 +12,7 @@ from tracer.model.evidence import Evidence
 from tracer.model.report import FrameNode, KernelReport, Path, Report
 from tracer.model.source import Decorator, Hop, Layer
 from tracer.render.filters import code, named_place
+from tracer.render.labels import in_text
 from tracer.render.languages import Words
 from tracer.resolve.layers import pybind_function
 from tracer.resolve.paths import OUTER
@@ -56,23 +58,32 @@ class FrameList:
         for kernel in path.kernels:
             if kernel.launch.boundary is not None:
                 self.by_boundary.setdefault(kernel.launch.boundary, []).append(kernel)
-        self.evidence = _frame_evidence(path)
+        self.evidence, self.reason = _frame_evidence(path)
         self.operators = {hop.name: hop for hop in reversed(path.hops) if hop.layer is Layer.REGISTERED_OP}
         self.out = _List()
 
     def text(self) -> Markup:
         """The whole list; the outer callers of an imported path come first, closed."""
-        outer = self.outer_callers()
+        outer = [*self.doubt(), *self.outer_callers()]
         for node in self.path.tree:
             self.node(node, 0, None)
         if not self.path.tree:
+            before: KernelReport | None = None
             for kernel in self.path.kernels:
-                self.kernel(kernel, 0)
+                self.kernel(kernel, 0, before)
+                before = kernel
         elif not self.path.kernels and not any(leads_to_kernel(node) for node in self.path.tree):
             for hop in self.path.hops:
                 if hop.layer is Layer.KERNEL:
                     self.hop(hop, 0)
         return Markup("\n".join([*outer, *self.out.lines]))
+
+    def doubt(self) -> list[str]:
+        """One line that says why the frames of the path are not observed; their badges alone would not."""
+        if not self.path.tree or self.reason is None:
+            return []
+        badge = evidence_badge(self.words, self.evidence)
+        return [f"{badge} {self.words('frame.doubt', reason=self.words.reason(self.reason))}", ""]
 
     def outer_callers(self) -> list[str]:
         """A closed block with the callers that stand outside what is shown."""
@@ -158,9 +169,12 @@ class FrameList:
                 if hop.layer not in _IN_FRAMES:
                     self.hop(hop, depth + 1)
 
-    def kernel(self, kernel: KernelReport, depth: int) -> None:
-        """What lies between the last frame and the kernel."""
+    def kernel(self, kernel: KernelReport, depth: int, before: KernelReport | None = None) -> None:
+        """What lies between the last frame and the kernel; operators that launched the one `before` too stand there."""
         hops = [hop for hop in kernel.hops[kernel.frame_hops :] if not (hop.layer is Layer.JIT and self.by_boundary)]
+        if before is not None and before.launch.cpu_op is not None and before.launch.cpu_op == kernel.launch.cpu_op:
+            shared = len([*itertools.takewhile(lambda hop: hop.layer is Layer.REGISTERED_OP, hops)])
+            hops, depth = hops[shared:], depth + shared
         tail = [hop for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
         several = sum(hop.layer is Layer.KERNEL for hop in tail) > 1  # launched one after the other
         beside: int | None = None
@@ -170,24 +184,25 @@ class FrameList:
             last = hop.layer is Layer.KERNEL if several else bool(tail) and hop is tail[-1]
             prefix = f"**{self.words(f'kernel.kind.{kernel.kind}')} ↓** " if last else ""
             shown = kernel.name if hop.layer is Layer.KERNEL and hop.name == kernel.launch.kernel else hop.name
-            self.hop(hop, depth, prefix=prefix, name=shown)
+            self.hop(hop, depth, prefix=prefix, name=in_text(shown))
             depth += 1
 
     def hop(self, hop: Hop, depth: int, prefix: str = "", name: str | None = None) -> None:
         """One hop that is no Python frame; a mangled symbol stands under its short name, and in full below."""
         parts: list[str] = [self.words(f"layer.{hop.layer}"), self.words.phrase(hop.note) if hop.note else ""]
         badge = evidence_badge(self.words, hop.evidence)
-        reason = f" {self.words.reason(hop.reason)}" if hop.reason else ""
+        told = hop.layer in _IN_FRAMES and self.path.tree and hop.reason == self.reason  # at the top of the list
+        reason = f" {self.words.reason(hop.reason)}" if hop.reason and not told else ""
         self.out.item(depth, f"{prefix}{named_place(name or hop.name, hop.source)}{_comment(parts)} {badge}{reason}")
         for candidate in hop.candidates:
             self.out.item(depth + 1, f"{self.words('hop.candidate')} {code(candidate)}")
 
 
-def _frame_evidence(path: Path) -> str:
-    """How the frames of a path are known: the chain of its first kernel says so."""
+def _frame_evidence(path: Path) -> tuple[str, str | None]:
+    """How the frames of a path are known, and why not better: the chain of its first kernel says so."""
     hops = [hop for hop in path.hops if hop.layer in _IN_FRAMES]
     frames = [hop for hop in hops if hop.layer is not Layer.REGISTERED_OP]
-    return next((hop.evidence for hop in (*frames, *hops)), "observed")
+    return next(((hop.evidence, hop.reason) for hop in (*frames, *hops)), ("observed", None))
 
 
 def frame_list(path: Path, report: Report, words: Words) -> Markup:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from tracer.model.kernel import DecodedName
 from tracer.names import registry
 from tracer.render.filters import field_value, shortened
+from tracer.resolve.kernels import LONGEST_NAME
 
 #: names up to this length are their own label
 LONGEST_LABEL = 72
@@ -37,6 +38,11 @@ def brief(name: str) -> str:
         return shortened(name, LONGEST_LABEL)
     front = name[:_HEAD]
     return f"{front.rpartition('_')[0] or front}… {tile}"
+
+
+def in_text(name: str) -> str:
+    """A name as it stands in a sentence or a list: itself up to a line's length, else its short form."""
+    return name if len(name) <= LONGEST_NAME else brief(name)
 
 
 def _tile(decoded: DecodedName) -> str | None:

@@ -17,16 +17,16 @@ from tracer.codeobjects.instructions import matrix_instructions
 from tracer.model.capture import CaptureRecord
 from tracer.model.evidence import Evidence
 from tracer.model.report import Report
+from tracer.model.source import Layer
 from tracer.render import rows
 from tracer.render.chart import flow_chart
 from tracer.render.environment import environment
 from tracer.render.filters import code
 from tracer.render.frames import entry_list, frame_list
-from tracer.render.labels import brief
+from tracer.render.labels import brief, in_text
 from tracer.render.languages import Words
 from tracer.render.names import coloured_name
 from tracer.render.plot import roofline_svg
-from tracer.resolve.kernels import LONGEST_NAME
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 96
@@ -48,14 +48,13 @@ def page_folder(record: CaptureRecord) -> str:
     return _safe(function.removeprefix("void ").split(".")[-1].split(":")[-1])[:64] or "op"
 
 
-def page_name(record: CaptureRecord) -> str:
-    """The name of a record's page, without its ending: the same for the same call, different for any other.
+def page_digest(record: CaptureRecord) -> str:
+    """Eight characters that stand for everything that makes a call what it is.
 
-    It reads as shape, target and mode; eight characters of a digest over everything that makes a call what it is (op,
-    shape, options, configuration, target, device, mode, library versions, variables that steer them, trace) follow.
+    That is op, shape, options, configuration, target, device, mode, library versions, variables that steer them, trace.
     """
     call, target = record.call, record.target
-    digest = _digest(
+    return _digest(
         [
             call.op,
             call.shape,
@@ -69,6 +68,14 @@ def page_name(record: CaptureRecord) -> str:
             *([steered] if (steered := rows.steering(record)) else []),
         ]
     )[:8]
+
+
+def page_name(record: CaptureRecord) -> str:
+    """The name of a record's page, without its ending: the same for the same call, different for any other.
+
+    It reads as shape, target and mode; the digest of the call follows.
+    """
+    call, target, digest = record.call, record.target, page_digest(record)
     shape = "x".join(str(extent) for extent in call.shape.values())
     units = f"{target.compute_units}cu" if target.compute_units else None
     parts = [shape, *call.options.values(), target.arch, units, str(record.mode)]
@@ -99,9 +106,8 @@ def page_title(record: CaptureRecord) -> str:
     steered = rows.steering(record)
     variables = f"env {_digest(steered)[:4]}" if steered else ""
     op = brief(record.call.op)
-    if op != record.call.op:  # others may have the same short form
-        op = f"{op} #{_digest(record.call.op)[:4]}"
-    parts = (shape or op, options, where, device, str(record.mode), config, variables, checkout_of(record))
+    distinct = "" if shape else f"#{page_digest(record)[:4]}"  # no shape tells it from other calls of the op
+    parts = (shape or op, options, where, device, str(record.mode), config, variables, checkout_of(record), distinct)
     return " ".join(part for part in parts if part)
 
 
@@ -114,10 +120,10 @@ def summary(report: Report, words: Words) -> Markup:
     target = record.target.device or record.target.arch or record.target.device_name or "?"
     if all(kernel.name == "?" for kernel in kernels):
         return words("summary.none", call=called, target=target)
-    name = code(kernels[0].name if len(kernels[0].name) <= LONGEST_NAME else brief(kernels[0].name))
-    if len(kernels) == 1:
-        return words("summary.one", call=called, target=target, kernel=name)
-    return words("summary.many", call=called, target=target, n=len(kernels), paths=len(report.paths))
+    count = sum(max(1, sum(hop.layer is Layer.KERNEL for hop in kernel.hops)) for kernel in kernels)
+    if count == 1:
+        return words("summary.one", call=called, target=target, kernel=code(in_text(kernels[0].name)))
+    return words("summary.many", call=called, target=target, n=count, paths=len(report.paths))
 
 
 def vendor_of(report: Report) -> str:

@@ -58,11 +58,12 @@ def registers(launch: Launch, words: Words) -> Markup:
         ("VGPR", res.vgprs),
         ("AGPR", res.agprs),
         ("SGPR", res.sgprs),
-        (words("kernel.registers"), res.registers),
         (words("kernel.vgpr_spills"), res.vgpr_spills),
         (words("kernel.scratch"), res.scratch_bytes),
     )
-    return Markup(", ").join(Markup("{} {}").format(name, value) for name, value in named if value is not None)
+    thread = [] if res.registers is None else [words("kernel.registers_of_thread", n=res.registers)]
+    each = (Markup("{} {}").format(name, value) for name, value in named if value is not None)
+    return Markup(", ").join([*thread, *each])
 
 
 class Parameter(msgspec.Struct, frozen=True):

@@ -98,13 +98,13 @@ def _launch_hops(record: CaptureRecord, launch: Launch, known: set[Layer]) -> li
     if call is not None:
         hops.append(Hop(layer=Layer.LAUNCH, name=call.name, evidence=call.evidence, reason=call.reason))
     compiled = launch.compiled
+    # of a kernel that was seen, the reason is about its frames
+    reason = launch.reason if launch.evidence is not Evidence.OBSERVED else None
     if launch.instance is not None and Layer.INSTANCE not in known:
-        hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=launch.reason))
+        hops.append(Hop(layer=Layer.INSTANCE, name=launch.instance, evidence=launch.evidence, reason=reason))
     if launch.kernel is not None and (Layer.KERNEL not in known or launch.evidence is Evidence.OBSERVED):
         source = linked(compiled.source, record.environment.trees) if compiled else None
-        hops.append(
-            Hop(layer=Layer.KERNEL, name=launch.kernel, source=source, evidence=launch.evidence, reason=launch.reason)
-        )
+        hops.append(Hop(layer=Layer.KERNEL, name=launch.kernel, source=source, evidence=launch.evidence, reason=reason))
     return hops
 
 
