@@ -124,3 +124,8 @@ def test_a_language_that_does_not_exist_is_wrong_usage() -> None:
         load_texts("fr")
     with pytest.raises(UsageError):
         load_texts("../../etc/passwd")
+
+
+def test_code_in_a_glossarys_meaning_is_code_on_the_page() -> None:
+    row = FieldRow(key="no_such_key", value=1, stated="1", start=0, end=1, meaning="What `all` <means>.")
+    assert Words("en").meaning(row) == "What `all` &lt;means&gt;."

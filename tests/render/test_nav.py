@@ -27,6 +27,16 @@ def test_an_entry_says_what_the_index_shows() -> None:
     assert (found.kernels, found.bound, found.tuned) == ((handmade.DEFAULT,), "unknown", ("miss",))
 
 
+def test_a_long_configuration_is_cut_between_its_items() -> None:
+    assert entry_of(build_report(handmade.triton())).detail == (
+        "dtype=bf16, BLOCK_SIZE_M=16, NUM_KSPLIT=4, SPLITK_BLOCK_SIZE=768"
+    )
+    record = handmade.triton()
+    call = msgspec.structs.replace(record.call, config={**(record.call.config or {}), "waves_per_eu": 2, "kpack": 1})
+    found = entry_of(build_report(msgspec.structs.replace(record, call=call)))
+    assert found.detail == "dtype=bf16, BLOCK_SIZE_M=16, NUM_KSPLIT=4, SPLITK_BLOCK_SIZE=768, …"
+
+
 def test_shapes_are_ordered_as_numbers_within_their_op() -> None:
     entries = [entry("gemm", 128, 4), entry("gemm", 16, 4), entry("attention", 1), entry("gemm", 16, 32)]
     assert [e.name for e in in_order(entries)] == ["1", "16x4", "16x32", "128x4"]

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from tracer.errors import RenderError, UsageError
 from tracer.model.report import FieldRow, Note
 from tracer.render.environment import templates_folder
-from tracer.render.filters import markdown
+from tracer.render.filters import code, markdown
 
 #: the languages that pages are written in, the default first
 LANGUAGES = ("zh", "en")
@@ -164,7 +164,10 @@ class Words:
     def meaning(self, row: FieldRow) -> Markup:
         """What a decoded field means: in the page's language where it has the words, else in the glossary's English."""
         own = _meanings(self.language).get(row.key)
-        return Markup(own) if own else markdown(row.meaning or "–")
+        if own:
+            return Markup(own)
+        pieces = (row.meaning or "–").split("`")  # the glossary writes `code` as Markdown does
+        return Markup("").join(code(text) if number % 2 else markdown(text) for number, text in enumerate(pieces))
 
     def step(self, kind: str) -> Markup:
         """The name of a step in a kernel's core flow."""

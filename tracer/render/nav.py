@@ -6,6 +6,7 @@ A site's menu as text is one line a page, so a test compares it with a literal.
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,9 +14,12 @@ import msgspec
 
 from tracer.model.capture import CaptureRecord
 from tracer.model.report import Report
-from tracer.render.filters import field_value, shortened
+from tracer.render.filters import field_value
 from tracer.render.labels import brief
 from tracer.render.pages import checkout_of, page_folder, page_name, page_title, shape_text
+
+#: characters of options and configuration on a line of the index
+LONGEST_DETAIL = 64
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +29,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         folder, name: where the page lies: `<folder>/<name>.md`; the record is `<name>.json`.
         title: for menus.
         op, shape, mode, target: of the call; sort_key orders shapes by number.
-        detail: options and configuration, shortened.
+        detail: options and configuration, as many as fit a line.
         kernels: instances or kernels that it ends in.
         bound: "memory", "compute", "unknown", or None when there is no roofline.
         tuned: statuses of the tuned-config look-ups.
@@ -47,8 +51,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 def _detail(record: CaptureRecord) -> str:
     """Options, configuration and checkout on one short line."""
-    options = field_value({**record.call.options, **(record.call.config or {})})
-    return ", ".join(part for part in (shortened(options), checkout_of(record)) if part)
+    items = [
+        f"{name}={field_value(value)}" for name, value in (record.call.options | (record.call.config or {})).items()
+    ]
+    kept = list(itertools.takewhile(lambda width: width <= LONGEST_DETAIL, itertools.accumulate(map(len, items))))
+    cut = ["…"] if len(kept) < len(items) else []
+    return ", ".join(part for part in (*items[: len(kept)], *cut, checkout_of(record)) if part)
 
 
 def entry_of(report: Report) -> Entry:
