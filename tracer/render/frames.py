@@ -14,6 +14,7 @@ from tracer.model.source import Decorator, Hop, Layer
 from tracer.render.filters import code, named_place
 from tracer.render.labels import in_text
 from tracer.render.languages import Words
+from tracer.render.rows import further
 from tracer.resolve.layers import pybind_function
 from tracer.resolve.paths import OUTER
 from tracer.resolve.tree import leads_to_kernel
@@ -176,7 +177,7 @@ class FrameList:
             shared = len([*itertools.takewhile(lambda hop: hop.layer is Layer.REGISTERED_OP, hops)])
             hops, depth = hops[shared:], depth + shared
         tail = [hop for hop in hops if hop.layer in (Layer.INSTANCE, Layer.KERNEL)]
-        several = sum(hop.layer is Layer.KERNEL for hop in tail) > 1  # launched one after the other
+        several = bool(further(kernel))
         beside: int | None = None
         for hop in hops if several else [hop for hop in hops if hop not in tail] + tail:
             if several and hop.layer is Layer.LAUNCH:

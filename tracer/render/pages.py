@@ -17,7 +17,6 @@ from tracer.codeobjects.instructions import matrix_instructions
 from tracer.model.capture import CaptureRecord
 from tracer.model.evidence import Evidence
 from tracer.model.report import Report
-from tracer.model.source import Layer
 from tracer.render import rows
 from tracer.render.chart import flow_chart
 from tracer.render.environment import environment
@@ -120,7 +119,7 @@ def summary(report: Report, words: Words) -> Markup:
     target = record.target.device or record.target.arch or record.target.device_name or "?"
     if all(kernel.name == "?" for kernel in kernels):
         return words("summary.none", call=called, target=target)
-    count = sum(max(1, sum(hop.layer is Layer.KERNEL for hop in kernel.hops)) for kernel in kernels)
+    count = sum(1 + len(rows.further(kernel)) for kernel in kernels)
     if count == 1:
         return words("summary.one", call=called, target=target, kernel=code(in_text(kernels[0].name)))
     return words("summary.many", call=called, target=target, n=count, paths=len(report.paths))

@@ -91,10 +91,15 @@ def parameters(kernel: KernelReport) -> list[Parameter]:
         for key, value in stated.items()
         if key not in ("sources", "further") and own.get(key) is None
     ]
-    return [*listed, *(_further(launched) for launched in stated.get("further") or ())]
+    return [*listed, *(_launched(launched) for launched in further(kernel))]
 
 
-def _further(launched: Mapping[str, Any]) -> Parameter:
+def further(kernel: KernelReport) -> Sequence[Mapping[str, Any]]:
+    """The launches that the same call makes after the one that the kernel is named for."""
+    return kernel.dispatch.parameters.get("further") or () if kernel.dispatch is not None else ()
+
+
+def _launched(launched: Mapping[str, Any]) -> Parameter:
     """A launch after the one that the kernel is named for: its kernel and what is known of it, on one line."""
     sources = launched.get("sources") or {}
     known = {key: value for key, value in launched.items() if key not in ("kernel", "sources")}
