@@ -53,6 +53,7 @@ def test_a_database_is_found_by_content(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"<!DOCTYPE html><html><head><title>Sign in - Files</title>", "is a web page ('Sign in - Files'), no trace"),
         (b"  <html><body>404</body></html>", "is a web page, no trace"),
+        (gzip.compress(gzip.compress(KINETO)), "is gzip inside gzip"),
         (b"PK\x03\x04....", "is a ZIP archive"),
         (b"BZh91AY", "is packed with bzip2"),
         (b"\x28\xb5\x2f\xfd....", "is packed with zstd"),

@@ -67,6 +67,44 @@ def test_metadata_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert timeline.devices[0].compute_units == 304
 
 
+METADATA = {"schemaVersion": 1, "deviceProperties": [MI300X], "traceName": "a \N{MICRO SIGN}s trace"}
+CUT = "the text around the events stops in the middle: the file may have ended early"
+NO_JSON = "the text around the events is no JSON; it was read as far as possible"
+
+
+@pytest.mark.parametrize("size", [16, 1 << 20])
+@pytest.mark.parametrize("end", [b'"AMD Inst', b'"computeMajor"', b'"warpSize": ', b'"deviceProperties": ['])
+@pytest.mark.parametrize("events", ["before", "behind", "none"])
+def test_metadata_cut_in_the_middle_says_at_which_byte(size: int, end: bytes, events: str) -> None:
+    listed = {"traceEvents": [kernel("k", 1, 1)]}
+    parts = {"before": {**listed, **METADATA}, "behind": {**METADATA, **listed}, "none": METADATA}
+    content = json.dumps(parts[events], ensure_ascii=False).encode()
+    content = content[: content.index(end) + len(end)]
+    (loss, *_) = read(content, size).losses.entries()
+    assert loss.what == CUT
+    assert (loss.detail or "").startswith(f"first at byte {len(content)} of the unpacked text")
+
+
+@pytest.mark.parametrize("size", [16, 1 << 20])
+@pytest.mark.parametrize("events", ["before", "behind"])
+def test_damage_in_metadata_is_told_with_its_byte(size: int, events: str) -> None:
+    listed = {"traceEvents": [kernel(f"k{n}", n, 1) for n in range(20)]}
+    parts = {**listed, **METADATA} if events == "before" else {"first": "\N{MICRO SIGN}", **METADATA, **listed}
+    content = b" " + json.dumps(parts, ensure_ascii=False).encode().replace(b'"warpSize": 64', b'"warpSize": oops')
+    timeline = read(content, size)
+    assert len(timeline.kernels) == 20
+    (loss,) = timeline.losses.entries()
+    assert loss.what == NO_JSON
+    assert loss.detail == f"first at byte {content.index(b'oops')} of the unpacked text; Expecting value"
+
+
+def test_a_number_too_long_for_python_in_metadata_costs_no_event() -> None:
+    content = trace([kernel("k", 1, 1)], traceName="x").replace(b'"x"', b"9" * 5000)
+    timeline = read(content)
+    assert len(timeline.kernels) == 1
+    assert lost(timeline) == {NO_JSON: 1}
+
+
 def test_events_of_other_phases_are_counted_when_they_should_have_a_duration() -> None:
     timeline = read(trace([kernel("k", 1, 1), {**kernel("begun", 2, 1), "ph": "B"}]))
     assert kernels(timeline) == [("k", 1.0, 1.0)]
@@ -108,6 +146,26 @@ def test_ids_of_more_than_64_bits_still_join() -> None:
     ]
     joined = join(read(trace(events)))
     assert list(joined.call) == [1, 0]
+
+
+@pytest.mark.parametrize("around", ["kernels", "frames"])
+@pytest.mark.parametrize("thing", ['{"a": 1}', "{}", '{"tid": 5}'])
+def test_an_object_without_an_events_keys_is_counted_with_its_byte(around: str, thing: str) -> None:
+    beside = [kernel("k", 10 + n, 1) if around == "kernels" else frame("a.py(1): f", 5 + n, 30) for n in range(4)]
+    content = trace([*beside[:2], {"PLACE": 0}, *beside[2:], kernel("last", 90, 1)])
+    content = content.replace(b'{"PLACE": 0}', thing.encode())
+    timeline = read(content)
+    assert len(timeline.kernels) == (5 if around == "kernels" else 1)
+    assert len(timeline.frames) == (0 if around == "kernels" else 4)
+    (loss,) = timeline.losses.entries()
+    assert (loss.what, loss.count) == ("elements that are no events", 1)
+    assert loss.detail == f"first at byte {content.index(thing.encode())} of the unpacked text"
+
+
+def test_an_object_that_says_no_more_than_its_time_is_an_event() -> None:
+    timeline = read(trace([kernel("k", 1, 2), {"ph": "X", "ts": 5}, {"ph": "X", "cat": "python_function"}]))
+    assert timeline.events == {"kernel": 1, "": 1, "python_function": 1}
+    assert lost(timeline) == {}
 
 
 def test_a_clock_of_whole_microseconds_is_noticed() -> None:

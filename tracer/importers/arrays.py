@@ -7,6 +7,7 @@ text that can't stand inside a JSON string. A batch that does not decode is narr
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -51,6 +52,7 @@ class ArrayStream:
         self._losses = losses
         self._buffer = bytearray()
         self._base = 0
+        self._kept: list[tuple[int, int]] = []
         self.end = 0
         self._ended = False
         self._arrays = 0
@@ -96,7 +98,13 @@ class ArrayStream:
     def _keep_outside(self, text: bytes | bytearray) -> None:
         room = OUTSIDE_BYTES - len(self.outside)
         if room > 0:
+            self._kept.append((len(self.outside), self._base))
             self.outside += text[:room]
+
+    def place(self, kept: int) -> int:
+        """Where a byte of `outside` stands in the unpacked text."""
+        start, base = self._kept[bisect_right(self._kept, kept, key=lambda piece: piece[0]) - 1]
+        return base + kept - start
 
     def _array(self, key: str, elements: Elements[Any]) -> Generator[Batch[Any], None, None]:
         """Reads one array, from its opening bracket on; then the buffer begins with its closing bracket, or is empty.

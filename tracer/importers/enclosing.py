@@ -21,16 +21,14 @@ def count_text_around(stream: ArrayStream, losses: Losses) -> None:
         return
     if len(stream.outside) >= OUTSIDE_BYTES:
         return  # only its beginning was kept
-    text = stream.outside.decode(errors="surrogateescape").lstrip()
+    blank = len(stream.outside) - len(stream.outside.lstrip())
+    text = stream.outside[blank:].decode(errors="surrogateescape")
     try:
         _, end = _LENIENT.raw_decode(text)
     except RecursionError:
         return
-    except ValueError as error:
-        if _closes(text):
-            losses.add("the last } is missing: the file may have ended early", byte=stream.end)
-        elif text:
-            losses.add("the text around the events is no JSON; it was read as far as possible", detail=str(error))
+    except ValueError as error:  # no JSON, or an integer of more digits than Python converts
+        _count_damage(stream, text, blank, error, losses)
         return
     behind = text[end:].strip()
     if behind:
@@ -38,6 +36,24 @@ def count_text_around(stream: ArrayStream, losses: Losses) -> None:
         # lists of events in it are not in the text that is kept, so then it begins earlier than that
         place = stream.end - rest if "[]" not in behind else None
         losses.add("text after the end of the trace", byte=place, detail="only lists of events in it were read")
+
+
+def _count_damage(stream: ArrayStream, text: str, blank: int, error: ValueError, losses: Losses) -> None:
+    """Counts what is wrong in the text around the events, `blank` bytes into what was kept, with its place."""
+    if _closes(text):
+        losses.add("the last } is missing: the file may have ended early", byte=stream.end)
+        return
+    if not text:
+        return
+    what = "the text around the events is no JSON; it was read as far as possible"
+    if not isinstance(error, json.JSONDecodeError):
+        losses.add(what, detail=str(error))
+    elif error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        what = "the text around the events stops in the middle: the file may have ended early"
+        losses.add(what, byte=stream.end, detail="it was read as far as possible")
+    else:
+        at = blank + len(text[: error.pos].encode(errors="surrogateescape"))
+        losses.add(what, byte=stream.place(at), detail=error.msg)
 
 
 def _closes(text: str) -> bool:

@@ -29,6 +29,7 @@ _HEAD_BYTES = 1 << 16
 _LINES_TRIED = 20
 
 _OTHER_KINDS = (
+    (b"\x1f\x8b", "is gzip inside gzip", "unpack it once (gzip -dc FILE > OTHER), and import what comes out"),
     (b"PK\x03\x04", "is a ZIP archive", "unpack it and import the trace inside"),
     (b"BZh", "is packed with bzip2", "unpack it first"),
     (b"\xfd7zXZ", "is packed with xz", "unpack it first"),

@@ -103,11 +103,11 @@ class OpEvent(msgspec.Struct, gc=False, frozen=True, tag_field="cat", tag="cpu_o
 class FrameEvent(msgspec.Struct, gc=False, frozen=True, tag_field="cat", tag="python_function"):
     """A Python function, the bulk of a trace."""
 
+    ts: float  # every Python function has one, so that an object without an event's keys is none
     ph: Literal["X"] = "X"
     name: str = ""
     pid: Number = 0
     tid: Number = 0
-    ts: float = 0.0
     dur: float = 0.0
 
 
@@ -121,7 +121,15 @@ _IGNORED_EVENTS = [
 _TYPED = (KernelEvent, CallEvent, DriverEvent, CopyEvent, FillEvent, OpEvent, FrameEvent, *_IGNORED_EVENTS)
 _DECODE_TYPED = msgspec.json.Decoder(list[Union[_TYPED]]).decode  # type: ignore[valid-type]  # noqa: UP007
 _DECODE_FRAMES = msgspec.json.Decoder(list[FrameEvent]).decode
-_DECODE_ANY = msgspec.json.Decoder(list[Event]).decode
+_DECODE_EVENTS = msgspec.json.Decoder(list[Event]).decode
+
+
+def _decode_any(text: bytes | memoryview) -> list[Event]:
+    """Decodes events of any category; an object with none of an event's keys makes the array invalid."""
+    events = _DECODE_EVENTS(text)
+    if any(event.dur != event.dur and not event.name and not event.cat and event.ph == "X" for event in events):
+        raise msgspec.ValidationError("an object has none of the keys of an event")
+    return events
 
 
 def decode_events(text: bytes | memoryview) -> list[Any]:
@@ -136,7 +144,7 @@ def decode_events(text: bytes | memoryview) -> list[Any]:
             return _DECODE_TYPED(text)
         except msgspec.ValidationError:
             pass  # an event without category, or of one that Kineto of 2026 does not write
-    return _DECODE_ANY(text)
+    return _decode_any(text)
 
 
 def category_of(kind: type) -> str:
