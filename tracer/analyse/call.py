@@ -20,8 +20,8 @@ from tracer.model.report import KernelReport
 from tracer.model.roofline import Advice, RooflinePoint, Work
 from tracer.model.source import TunedStatus
 from tracer.names.vocabulary import fold_dtype
-from tracer.ops.aten_gemm import aten_gemm_work
 from tracer.ops.registry import OPS
+from tracer.ops.traced_gemm import traced_gemm_work
 
 
 class KnownDevice(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def work_of(record: CaptureRecord) -> Work | None:
 
 
 def _work_of_trace(record: CaptureRecord) -> Work | None:
-    """The work of a call that a trace shows as an `aten::` operator, where the record holds all its kernels."""
+    """The work of a call that a trace shows as an operator, where the record holds all its kernels."""
     ops = {op.id: op for op in record.cpu_ops}
     around: set[int] | None = None
     for launch in record.launches:
@@ -72,7 +72,7 @@ def _work_of_trace(record: CaptureRecord) -> Work | None:
     for number in sorted(around or ()):
         op = ops[number]
         if op.name == record.call.op and op.kernel_count == executed:
-            return aten_gemm_work(op.name, op.inputs)
+            return traced_gemm_work(op.name, op.inputs)
     return None
 
 
