@@ -15,7 +15,7 @@ from tracer.importers.imported import open_trace
 from tracer.model.capture import CaptureRecord
 from tracer.model.evidence import Evidence
 from tracer.model.report import NoteLevel
-from tracer.model.source import TunedStatus
+from tracer.model.source import Layer, TunedStatus
 from tracer.pipeline import build_report
 
 __all__ = ["wheel"]
@@ -63,14 +63,21 @@ def test_a_kernel_of_the_row_confirms_the_choice(tmp_path: Path, wheel: AiterTre
     assert dispatch.instance == INSTANCE
     assert dispatch.tuned is not None
     assert dispatch.tuned.status is TunedStatus.EXACT
-    assert "the trace does not state which aiter ran" in str(dispatch.assumption)
     (boundary,) = found.boundaries
+    assert "the trace does not state which aiter ran" in str(boundary.reason)
     assert (boundary.function, boundary.evidence) == ("gemm_a8w8_blockscale", Evidence.RESOLVED)
     assert [a.name for a in boundary.arguments] == ["XQ", "WQ", "x_scale", "w_scale", "Out"]
     expected = [s for s in symbols(INSTANCE, "F32, F16") if s == dispatch.symbols[0]]
     assert expected == list(dispatch.symbols)
     report = build_report(record(tmp_path, dispatch.symbols[0], wheel))
     assert report.paths[0].kernels[0].disagreement is None
+
+
+def test_the_call_stands_below_the_operator_that_it_was_resolved_from(tmp_path: Path, wheel: AiterTree) -> None:
+    hops = build_report(record(tmp_path, "a_kernel", wheel)).paths[0].hops
+    layers = list(dict.fromkeys(hop.layer for hop in hops))
+    assert layers[:4] == [Layer.PYTHON, Layer.REGISTERED_OP, Layer.JIT, Layer.BINDING]
+    assert (hops[-1].layer, hops[-1].name, hops[-1].evidence) == (Layer.KERNEL, "a_kernel", Evidence.OBSERVED)
 
 
 def test_another_kernel_is_shown_at_the_top_with_the_instance_that_it_states(tmp_path: Path, wheel: AiterTree) -> None:

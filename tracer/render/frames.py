@@ -152,7 +152,15 @@ class FrameList:
                 self.kernel(kernel, depth)
 
     def boundary(self, boundary: BoundaryCall, depth: int) -> None:
-        """A call into a JIT-built module, and what stands behind it."""
+        """A call into a JIT-built module, and what stands behind it.
+
+        One that was resolved from an operator stands below that, in the chains of its kernels.
+        """
+        kernels = self.by_boundary.get(boundary.id, [])
+        if boundary.evidence is not Evidence.OBSERVED:
+            for kernel in kernels:
+                self.kernel(kernel, depth)
+            return
         name = named_place(f"{boundary.module}.{boundary.function}", boundary.source)
         stub, invented = boundary.declared_as, boundary.invented
         parts = [
@@ -162,7 +170,6 @@ class FrameList:
             self.words("boundary.invented_what", what=invented) if invented else "",
         ]
         self.out.item(depth, f"{name}{_comment(parts)} {evidence_badge(self.words, 'observed')}")
-        kernels = self.by_boundary.get(boundary.id, [])
         for kernel in kernels:
             self.kernel(kernel, depth + 1)
         if not kernels and boundary.answered != "true":
@@ -172,7 +179,7 @@ class FrameList:
 
     def kernel(self, kernel: KernelReport, depth: int, before: KernelReport | None = None) -> None:
         """What lies between the last frame and the kernel; operators that launched the one `before` too stand there."""
-        hops = [hop for hop in kernel.hops[kernel.frame_hops :] if not (hop.layer is Layer.JIT and self.by_boundary)]
+        hops = [hop for hop in kernel.hops[kernel.frame_hops :] if not self._stands_above(hop)]
         if before is not None and before.launch.cpu_op is not None and before.launch.cpu_op == kernel.launch.cpu_op:
             shared = len([*itertools.takewhile(lambda hop: hop.layer is Layer.REGISTERED_OP, hops)])
             hops, depth = hops[shared:], depth + shared
@@ -187,6 +194,10 @@ class FrameList:
             shown = kernel.name if hop.layer is Layer.KERNEL and hop.name == kernel.launch.kernel else hop.name
             self.hop(hop, depth, prefix=prefix, name=in_text(shown))
             depth += 1
+
+    def _stands_above(self, hop: Hop) -> bool:
+        """Whether a hop is the boundary call that a frame makes, which is listed with the frame."""
+        return hop.layer is Layer.JIT and hop.evidence is Evidence.OBSERVED and bool(self.by_boundary)
 
     def hop(self, hop: Hop, depth: int, prefix: str = "", name: str | None = None) -> None:
         """One hop that is no Python frame; a mangled symbol stands under its short name, and in full below."""

@@ -160,7 +160,9 @@ def _other_operators(
         if op.id in shown:
             continue
         hop = _operator_hop(op, launch)
-        if boundary is not None and op.frame is not None and op.frame == boundary.frame:
+        if boundary is not None and boundary.evidence is not Evidence.OBSERVED:
+            unplaced.append(hop)  # the call was resolved from the innermost of them
+        elif boundary is not None and op.frame is not None and op.frame == boundary.frame:
             behind.append(hop)
         elif not any(node.frame is not None for node in spine) or hop.evidence is not Evidence.OBSERVED:
             unplaced.append(hop)

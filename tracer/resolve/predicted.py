@@ -44,7 +44,7 @@ def with_predictions(record: CaptureRecord, tree: AiterTree) -> CaptureRecord:
         known = declared.get(op.name)
         if known is None:
             continue
-        call = _call(first + len(calls), op, *known, tree)
+        call = _call(first + len(calls), op, *known, tree, _aiter_of(record))
         dispatch = _dispatch(tree, call, record)
         if dispatch is not None:
             calls[op.id], dispatches[op.id] = call, dispatch
@@ -89,7 +89,13 @@ def _declared(tree: AiterTree) -> dict[str, tuple[OpDeclaration, str]]:
     return {name: known for name, known in found.items() if name not in twice}
 
 
-def _call(id_: int, op: CpuOp, declaration: OpDeclaration, file: str, tree: AiterTree) -> BoundaryCall:
+def _aiter_of(record: CaptureRecord) -> str:
+    """Which aiter ran, as far as the record says."""
+    stated = next((tree.version for tree in record.environment.trees if tree.name == "aiter" and tree.version), None)
+    return f"the trace states aiter {stated}" if stated else "the trace does not state which aiter ran"
+
+
+def _call(id_: int, op: CpuOp, declaration: OpDeclaration, file: str, tree: AiterTree, ran: str) -> BoundaryCall:
     """The operator's call as one across the boundary, its arguments by the declaration's names."""
     names = declaration.parameters
     arguments = tuple(
@@ -105,7 +111,7 @@ def _call(id_: int, op: CpuOp, declaration: OpDeclaration, file: str, tree: Aite
         source=SourceRef(file, declaration.line, "aiter"),
         arguments=arguments,
         evidence=Evidence.RESOLVED,
-        reason=f"aiter {tree.version or 'at hand'} declares the operator {op.name} as this function",
+        reason=f"aiter {tree.version or 'at hand'} declares {op.name} as this function; {ran}",
     )
 
 
@@ -117,12 +123,7 @@ def _dispatch(tree: AiterTree, call: BoundaryCall, record: CaptureRecord) -> Dis
         return None
     if dispatch is None or (dispatch.instance is None and dispatch.tuned is None):
         return None
-    said = next((t.version for t in record.environment.trees if t.name == "aiter" and t.version), None)
-    ran = f"the trace states aiter {said}" if said else "the trace does not state which aiter ran"
-    assumption = f"this is what aiter {tree.version or 'at hand'} chooses; {ran}"
-    if dispatch.assumption:
-        assumption += f"; {dispatch.assumption}"
-    return with_symbol(tree, msgspec.structs.replace(dispatch, assumption=assumption), record.target.arch)
+    return with_symbol(tree, dispatch, record.target.arch)
 
 
 def _crossing(launch: Launch, around: Mapping[int, CpuOp], calls: Mapping[int, BoundaryCall]) -> Launch:
