@@ -102,3 +102,20 @@ def test_a_tile_that_the_compiler_refuses_keeps_its_reason(wheel_records: Record
 def test_the_compiler_is_not_traced_and_that_is_said(wheel_records: Records) -> None:
     lost = {entry.what: entry.count for entry in wheel_records["triton_split"].lost}
     assert lost["calls of Triton's compiler"] == 2
+
+
+def test_the_core_flow_is_that_of_the_branches_that_were_compiled(wheel_records: Records) -> None:
+    tree = AiterTree.find()
+    (launch,) = wheel_records["triton_tile"].launches
+    assert launch.compiled is not None
+    steps = launch.compiled.core_flow
+    assert [step.kind for step in steps if step.kind in ("loop", "dot", "store")] == ["loop", "dot", "store"]
+    for step in steps:
+        assert step.source is not None
+        line = tree.absolute(step.source.file).read_text().splitlines()[(step.source.line or 0) - 1]
+        word = {"map": "program_id", "loop": "for ", "epilogue": ".to("}.get(step.kind, step.kind)
+        assert word in line
+    loads = [step.text for step in steps if step.kind == "load"]
+    assert launch.compiled.constexprs["EVEN_K"]
+    assert loads
+    assert not any("mask" in text for text in loads)

@@ -16,6 +16,7 @@ from tracer.capture.definitions import definition_of
 from tracer.capture.frames import FrameRecorder
 from tracer.capture.places import Places
 from tracer.capture.protocol import TargetFacts
+from tracer.capture.triton_steps import core_flow
 from tracer.capture.values import Values
 from tracer.codeobjects.amdgcn import read_amdgcn
 from tracer.codeobjects.kernel import KernelCode
@@ -190,14 +191,16 @@ class TritonLaunches:
     def _kernel(self, source: Any, metadata: Any, compiled: Any, binary_bytes: int) -> CompiledKernel:
         function = source.fn
         assembly = compiled.asm.get("amdgcn", "") if compiled is not None else ""
+        constants = _constexprs(source, function)
         return CompiledKernel(
             target=self._facts.target.arch or "",
             num_warps=metadata.num_warps,
             num_stages=metadata.num_stages,
             options={name: _plain(getattr(metadata, name)) for name in _OPTIONS if hasattr(metadata, name)},
-            constexprs=_constexprs(source, function),
+            constexprs=constants,
             keys=_repr_keys(function),
             source=self._places.ref(function.fn.__code__.co_filename, definition_of(function.fn.__code__).line),
+            core_flow=core_flow(function, self._places, constants),
             isa_lines=assembly.count("\n") or None,
             binary_bytes=binary_bytes or None,
             instructions=self._counted.get(metadata.hash, {}),

@@ -13,7 +13,7 @@ import msgspec
 
 from tracer.model.environment import Environment, Target, TraceOrigin
 from tracer.model.evidence import Evidence, GridUnit, Mode
-from tracer.model.source import Decorator, Dispatch, SourceRef
+from tracer.model.source import Decorator, Dispatch, FlowStep, SourceRef
 from tracer.model.timing import Timing
 
 SCHEMA_VERSION = 1
@@ -239,6 +239,7 @@ class CompiledKernel(msgspec.Struct, frozen=True, kw_only=True):
         constexprs: compile-time arguments, in declaration order.
         keys: the kernel's own key list for its name (the `repr`'s), or None.
         source: where the kernel is defined.
+        core_flow: its structure as steps with places; empty when its source was not at hand.
         isa_lines: lines of the assembly.
         binary_bytes: size of the code object, in bytes.
         instructions: mnemonic -> how often it stands in the assembly; up to ktrace 0.1.0 matrix instructions alone.
@@ -251,6 +252,7 @@ class CompiledKernel(msgspec.Struct, frozen=True, kw_only=True):
     constexprs: dict[str, Any] = {}
     keys: tuple[str, ...] | None = None
     source: SourceRef | None = None
+    core_flow: tuple[FlowStep, ...] = ()
     isa_lines: int | None = None
     binary_bytes: int | None = None
     instructions: dict[str, int] = {}

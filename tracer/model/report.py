@@ -10,7 +10,7 @@ import msgspec
 from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Frame, Launch
 from tracer.model.kernel import DecodedName, GemmView
 from tracer.model.roofline import Advice, Implication, RooflinePoint
-from tracer.model.source import Dispatch, Hop
+from tracer.model.source import Dispatch, FlowStep, Hop
 
 
 class JitLayer(enum.StrEnum):
@@ -127,6 +127,14 @@ class KernelReport(msgspec.Struct, frozen=True, kw_only=True):
     dispatch: Dispatch | None = None
     implications: tuple[Implication, ...] = ()
     disagreement: Disagreement | None = None
+
+    @property
+    def core_flow(self) -> tuple[FlowStep, ...]:
+        """The kernel's structure: of the source that was compiled, else of what the library's choice leads to."""
+        compiled = self.launch.compiled
+        if compiled is not None and compiled.core_flow:
+            return compiled.core_flow
+        return self.dispatch.core_flow if self.dispatch is not None else ()
 
 
 class Path(msgspec.Struct, frozen=True, kw_only=True):

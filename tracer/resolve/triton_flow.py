@@ -7,11 +7,13 @@ the reductions, what is stored. Jitted functions that the kernel calls are read 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
 from tracer.model.source import FlowStep, SourceRef
+from tracer.resolve.triton_constants import truth
 
 _LOADS = frozenset((
     "load", "buffer_load", "async_copy_global_to_shared", "buffer_load_to_shared", "load_tensor_descriptor",
@@ -44,7 +46,12 @@ class _Raw(msgspec.Struct):
 
 
 def triton_flow(
-    source: str, name: str, file: str, cite: Callable[[str, int], SourceRef | None], find: Finder | None = None
+    source: str,
+    name: str,
+    file: str,
+    cite: Callable[[str, int], SourceRef | None],
+    find: Finder | None = None,
+    constants: Mapping[str, Any] | None = None,
 ) -> tuple[FlowStep, ...]:
     """The steps of a kernel; empty when the source has no such function or can't be parsed.
 
@@ -54,8 +61,9 @@ def triton_flow(
         file: the module's file.
         cite: (file, line) -> a checked citation, or None.
         find: what leads a called name to a jitted function; None follows nothing.
+        constants: compile-time arguments of a kernel that was compiled; branches that they rule out are left out.
     """
-    raw = _steps(source, name, file, find, 0)
+    raw = _steps(source, name, file, find, 0, constants or {})
     steps = []
     for item in _thinned(raw)[:_MOST]:
         place = cite(item.file, item.line)
@@ -64,7 +72,9 @@ def triton_flow(
     return tuple(steps)
 
 
-def _steps(source: str, name: str, file: str, find: Finder | None, depth: int) -> list[_Raw]:
+def _steps(
+    source: str, name: str, file: str, find: Finder | None, depth: int, constants: Mapping[str, Any]
+) -> list[_Raw]:
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -73,7 +83,9 @@ def _steps(source: str, name: str, file: str, find: Finder | None, depth: int) -
     function = next(functions, None)
     if function is None:
         return []
-    reader = _Reader(file, find, depth)
+    bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    known = {name: value for name, value in constants.items() if name not in bound}
+    reader = _Reader(file, find, depth, known)
     reader.body(function.body)
     return reader.steps
 
@@ -81,10 +93,11 @@ def _steps(source: str, name: str, file: str, find: Finder | None, depth: int) -
 class _Reader:
     """Collects the steps of one function in the order of its statements."""
 
-    def __init__(self, file: str, find: Finder | None, depth: int) -> None:
+    def __init__(self, file: str, find: Finder | None, depth: int, constants: Mapping[str, Any]) -> None:
         self.file = file
         self.find = find
         self.depth = depth
+        self.constants = constants
         self.steps: list[_Raw] = []
         self.after_dot = False
 
@@ -96,9 +109,12 @@ class _Reader:
         if isinstance(node, (ast.For, ast.While)):
             self._loop(node)
         elif isinstance(node, ast.If):
+            held = truth(node.test, self.constants)
             self._expression(node.test, "")
-            self.body(node.body)
-            self.body(node.orelse)
+            if held is not False:
+                self.body(node.body)
+            if held is not True:
+                self.body(node.orelse)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             self._expression(node.value, ", ".join(_short(t) for t in targets))
@@ -169,7 +185,7 @@ class _Reader:
         if found is None:
             return
         source, file, name = found
-        inner = _steps(source, name, file, self.find, self.depth + 1)
+        inner = _steps(source, name, file, self.find, self.depth + 1, {})
         worth = [s for s in inner if s.kind != "map"]
         if worth:
             self._add("call", f"Calls {name}:", call)
