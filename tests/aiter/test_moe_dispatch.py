@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.aiter.calls import MI300X, MI355X, none, scalar, tensor
+from tests.aiter.generators import run_generator
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import Refused
 from tracer.aiter.cpp_values import InstanceRef
@@ -41,28 +40,13 @@ CASES = [("wheel", module) for module in MODULES] + [("main_tree", module) for m
 IDS = [f"{tree}-{m.a}-{m.b}-{m.quant}-{m.preshuffle}-{m.splitk}" for tree, m in CASES]
 
 
-#: runs a script with its folder on the path, and a module that answers which GPU there is
-START = """
-import runpy, sys, types
-chip, arch, script = types.ModuleType("chip_info"), sys.argv[1], sys.argv[2]
-chip.get_gfx = lambda: arch
-sys.modules["chip_info"] = chip
-sys.path.insert(0, script.rpartition("/")[0])
-sys.argv = sys.argv[2:]
-runpy.run_path(script, run_name="__main__")
-"""
-
-
 def really_generated(tree: AiterTree, module: MoeModule, arch: str, folder: Path) -> dict[str, str]:
-    """What aiter's own script writes, by file name. Only the question for the GPU is answered in its place."""
+    """What aiter's own script writes for a module, by file name."""
     options = ["-a", module.a, "-b", module.b, "-c", module.c, "-q", module.quant, "-act", module.activation]
     options += ["-m", str(module.weight_stage), "-w", str(folder)]
     options += ["--preshuffle"] if module.preshuffle and module.b == "fp4x2" else []
     options += ["--issplitk"] if module.splitk else []
-    script = tree.absolute(GENERATOR)
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([sys.executable, "-c", START, arch, str(script), *options], check=True, env=environment)
-    return {path.name: path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return run_generator(tree.absolute(GENERATOR), arch, options, folder)
 
 
 @pytest.mark.parametrize(("tree_name", "module"), CASES, ids=IDS)

@@ -63,6 +63,7 @@ class Walk(Statements):
         *,
         find: Callable[[tuple[Any, ...]], InstanceRef | None] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
+        templates: Mapping[str, Callable[[tuple[str, ...], list[Any]], Any]] | None = None,
         names: Mapping[str, Any] | None = None,
     ) -> None:
         """Prepares a walk.
@@ -71,6 +72,8 @@ class Walk(Statements):
             source: the C++ file, or its parsed text.
             find: what the file's look-up tables answer for a key.
             functions: functions of other files (`getPaddedM`), by name; they win over the file's own.
+            templates: function templates of other files, and structs with a static function, by name: they are asked
+                with the template arguments and the arguments.
             names: values of names that other files define (`torch_fp8`).
 
         Raises:
@@ -80,6 +83,7 @@ class Walk(Statements):
         self.source: CppSource = source if isinstance(source, CppSource) else load(source)
         self.find = find
         self.given = dict(functions or {})
+        self.templates = dict(templates or {})
         self.names = dict(names or {})
         self.events: list[Event] = []
         self.chosen: list[tuple[InstanceRef, tuple[Any, ...]]] = []
@@ -177,6 +181,9 @@ class Walk(Statements):
             return self._method(node, function, arguments, scope)
         if head in self.given:
             return self.given[head](*[self.evaluate(a, scope) for a in arguments])
+        if head in self.templates and bracket:
+            asked = tuple(self._type(part.strip(), scope) for part in inside.rpartition(">")[0].split(","))
+            return self.templates[head](asked, [self.evaluate(a, scope) for a in arguments])
         if head in _MATH:
             return self._math(head, [self.evaluate(a, scope) for a in arguments], name)
         if head in _STANDARD:
@@ -271,9 +278,14 @@ class Walk(Statements):
             if known is None or len(signature(known).parameters) != len(values):
                 return Unknown(text_of(node)[:120])
             return known(*values)
+        if isinstance(owner, InstanceRef) and method == "second":  # a function that the look-up table holds
+            self.chosen.append((owner, tuple(self.evaluate(a, scope) for a in arguments)))
+            return Unknown(text_of(node)[:120])
         if isinstance(owner, Null):
             if method == "value_or" and arguments:
                 return self.evaluate(arguments[0], scope)
+            if method == "value":
+                raise Refused(self._line(node), f"{text_of(node)} of what was not given")
             return False if method in ("has_value", "defined") else Null()
         if isinstance(owner, LoadedKernel):
             return self._on_kernel(owner, function, method, [self.evaluate(a, scope) for a in arguments], scope)

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from tracer.aiter.ck_dispatch import resolve_ck
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.hip_dispatch import HIP_MODULES, resolve_hip
+from tracer.aiter.moe_cktile_dispatch import resolve_moe_cktile
+from tracer.aiter.moe_cktile_generated import MODULE as MOE_CKTILE_MODULE
 from tracer.aiter.moe_dispatch import resolve_moe
 from tracer.aiter.moe_generated import MODULE as MOE_MODULE
 from tracer.aiter.tree import AiterTree
@@ -37,6 +39,8 @@ def resolve_dispatch(
     family = CK_FAMILIES.get(boundary.module)
     if family is not None:
         return resolve_ck(tree, family, boundary, target, environment)
+    if boundary.module == MOE_CKTILE_MODULE:
+        return resolve_moe_cktile(tree, boundary, target, environment)
     if boundary.module.startswith(MOE_MODULE):
         return resolve_moe(tree, boundary, target, environment)
     return resolve_hip(tree, boundary, target, environment)
@@ -44,4 +48,5 @@ def resolve_dispatch(
 
 def has_rule(module: str) -> bool:
     """Whether every call of this JIT module gets an answer; of others, those whose walk reaches a launch do."""
-    return module in CK_FAMILIES or module in HIP_MODULES or module.startswith(f"{MOE_MODULE}_")
+    known = module in CK_FAMILIES or module in HIP_MODULES or module == MOE_CKTILE_MODULE
+    return known or module.startswith(f"{MOE_MODULE}_")

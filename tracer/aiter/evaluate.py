@@ -138,7 +138,7 @@ class Evaluator:
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, opened, scope)
                 self._block(body, scope)
-            case ast.Pass() | ast.Global() | ast.AnnAssign():
+            case ast.Pass() | ast.Global() | ast.Nonlocal() | ast.AnnAssign():
                 pass
             case ast.Break() | ast.Continue():
                 raise _Leave(isinstance(node, ast.Break))
@@ -318,7 +318,10 @@ class Evaluator:
         args: list[Any] = []
         for arg in node.args:
             args += self._eval(arg.value, scope) if isinstance(arg, ast.Starred) else [self._eval(arg, scope)]
-        keywords = {k.arg: self._eval(k.value, scope) for k in node.keywords if k.arg is not None}
+        keywords: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self._eval(keyword.value, scope)
+            keywords.update(value if keyword.arg is None else {keyword.arg: value})
         if isinstance(function, RecordType):
             return function.make(args, keywords, node.lineno)
         if isinstance(function, Opaque):

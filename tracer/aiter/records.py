@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -89,6 +89,14 @@ class WrittenFile:
         """Takes a piece of text."""
         self.pieces.append(piece)
 
+    def writelines(self, pieces: Iterable[str]) -> None:
+        """Takes several pieces."""
+        self.pieces.extend(pieces)
+
+    def write_text(self, piece: str) -> None:
+        """Takes the whole text, as a `pathlib.Path` does."""
+        self.pieces = [piece]
+
 
 def copied(value: Any) -> Any:
     """A shallow copy, as `copy.copy` makes it."""
@@ -104,7 +112,9 @@ def get_attribute(value: Any, name: str, *default: Any) -> Any:
             return value.get(name)
         if isinstance(value, Namespace) and name in value.values:
             return value.values[name]
-        return value.write if isinstance(value, WrittenFile) and name == "write" else plain_method(value, name)
+        if isinstance(value, WrittenFile) and name in ("write", "writelines", "write_text"):
+            return getattr(value, name)
+        return plain_method(value, name)
     except AttributeError:
         if default:
             return default[0]
