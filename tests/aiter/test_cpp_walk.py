@@ -168,6 +168,21 @@ void launch(torch::Tensor& x)
     assert (launch.grid, launch.block, launch.line) == ((6, 1, 1), (64, 1, 1), 5)
 
 
+def test_extents_that_are_computed_unsigned_are_plain_numbers_in_a_launch(tmp_path: Path) -> None:
+    source = """
+void launch(int n)
+{
+    uint32_t const blocks = n;
+    dim3 const grid(blocks);
+    kernel<<<grid, 64>>>();
+}
+"""
+    done = walk(tmp_path, source)
+    done.call("launch", [6])
+    (launch,) = done.launches
+    assert [type(extent) for extent in launch.grid or ()] == [int, int, int]  # a record can hold no other
+
+
 @pytest.mark.parametrize(
     ("symbol", "left", "right", "value"),
     [

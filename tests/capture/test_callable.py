@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tracer.errors import UsageError
-from tracer.ops.callable import CallableOp, DtypeSpec, TensorSpec, parse_argument
+from tracer.ops.callable import CallableOp, DtypeSpec, NamedSpec, TensorSpec, parse_argument
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,9 @@ from tracer.ops.callable import CallableOp, DtypeSpec, TensorSpec, parse_argumen
         ("x=bf16[128,7168]", "x", TensorSpec("bfloat16", (128, 7168))),
         ("x=float8_e4m3fn[1, 2]", "x", TensorSpec("float8_e4m3fn", (1, 2))),
         ("x=fp8[]", "x", TensorSpec("fp8", ())),
+        ("w=fp4x2[8,64]", "w", TensorSpec("float4_e2m1fn_x2", (8, 64))),
+        ("s=e8m0[8]", "s", TensorSpec("float8_e8m0fnu", (8,))),
+        ("quant=aiter:QuantType.per_1x128", "quant", NamedSpec("aiter:QuantType.per_1x128")),
         ("dtype=fp16", "dtype", DtypeSpec("float16")),
         ("n=3", "n", 3),
         ("eps=1e-6", "eps", 1e-6),

@@ -69,3 +69,9 @@ def test_python_sees_them_as_pybind_exports_them() -> None:
     assert type(kind(0)) is kind
     assert (kind.per_1x128.value, kind.per_1x128.name, kind(4)) == (4, "per_1x128", kind.per_1x128)
     assert kind.__doc__.startswith("Members:")
+
+
+def test_their_text_is_pybinds_by_which_aiter_names_modules() -> None:
+    boundary = Boundary({"QuantType": {"No": 0, "per_1x128": 4}}, "/nowhere", lambda _: None, lambda: 0, Values())
+    kind = boundary.member("module_aiter_enum", "QuantType")
+    assert (str(kind(4)), f"{kind.No}") == ("QuantType.per_1x128", "QuantType.No")

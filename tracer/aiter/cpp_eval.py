@@ -374,10 +374,9 @@ class Walk(Statements):
         """A kernel of a code object is launched: three extents of the grid, three of the block."""
         if not isinstance(kernel, LoadedKernel) or not isinstance(kernel.name, str):
             raise Undecided(self._line(node), "which code object is launched", self._here)
-        known = [all(isinstance(e, int) for e in part) for part in (extents[:3], extents[3:6])]
         if any(isinstance(extent, int) and extent <= 0 for extent in extents):
             raise Refused(self._line(node), f"the launch's extents are {', '.join(map(str, extents))}")
-        parts = [tuple(extents[3 * i : 3 * i + 3]) if is_known else None for i, is_known in enumerate(known)]
+        parts = [Dim3(*part).plain() if len(part) == 3 else None for part in (extents[:3], extents[3:6])]
         code_object = kernel.code_object if isinstance(kernel.code_object, str) else None
         self.launches.append(
             KernelLaunch(kernel.name, (), parts[0], parts[1], self._line(node), code_object, kernel.line)

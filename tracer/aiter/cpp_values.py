@@ -79,7 +79,7 @@ class Dim3:
     def plain(self) -> tuple[int, int, int] | None:
         """The three numbers; None when one of them is not known."""
         if isinstance(self.x, int) and isinstance(self.y, int) and isinstance(self.z, int):
-            return self.x, self.y, self.z
+            return int(self.x), int(self.y), int(self.z)
         return None
 
 

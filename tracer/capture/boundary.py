@@ -7,7 +7,6 @@ what has to be made up is said to be.
 
 from __future__ import annotations
 
-import enum
 import inspect
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any
 
 from tracer.capture.arguments import summarise
 from tracer.capture.definitions import definition_of
+from tracer.capture.enums import pybind_enum
 from tracer.capture.host_functions import HOST_FUNCTIONS
 from tracer.capture.jit_modules import install_modules
 from tracer.capture.values import Values
@@ -110,7 +110,7 @@ class Boundary:
         self._locate = locate
         self._number = number
         self._values = values or Values()
-        self._enums: dict[str, Any] = {name: enum.IntEnum(name, members) for name, members in enums.items()}
+        self._enums: dict[str, Any] = {name: pybind_enum(name, members) for name, members in enums.items()}
         for kind in self._enums.values():
             kind.__module__ = "aiter"
         self._fakes: dict[str, Callable[..., Any]] = {}

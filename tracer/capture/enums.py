@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from pathlib import Path
+from typing import Any
 
 from tracer.errors import SourceTreeError
 
@@ -11,6 +13,17 @@ from tracer.errors import SourceTreeError
 _HEADERS = ("aiter_enum.h", "mx_quant_utils.h")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENUM = re.compile(r"\benum\s+(?:class|struct)?\s*(\w+)\s*(?::\s*[\w:]+\s*)?\{([^}]*)\}")
+
+
+class _Exported(enum.IntEnum):
+    __str__ = enum.Enum.__str__
+    __format__ = enum.Enum.__format__
+
+
+def pybind_enum(name: str, members: dict[str, int]) -> Any:
+    """An enum as pybind11 exports it: a member's text is `QuantType.No`, by which aiter names modules."""
+    made: Any = _Exported
+    return made(name, members)
 
 
 def read_enums(text: str) -> dict[str, dict[str, int]]:

@@ -98,7 +98,8 @@ def _callable_command(path: str) -> click.Command:
         ["--arg", "arguments"],
         multiple=True,
         metavar="NAME=VALUE",
-        help="x=bf16[128,7168] (a tensor), x=bf16 (a dtype), x=none, or JSON; may stand several times.",
+        help="x=bf16[128,7168] (a tensor), x=bf16 (a dtype), x=aiter:QuantType.No (what a module holds), x=none, or "
+        "JSON; may stand several times.",
     )
 
     def callback(arguments: tuple[str, ...], **given: Any) -> int:

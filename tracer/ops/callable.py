@@ -29,6 +29,9 @@ DTYPES = {
     "i32": "int32",
     "i64": "int64",
     "u8": "uint8",
+    "u32": "uint32",
+    "fp4x2": "float4_e2m1fn_x2",
+    "e8m0": "float8_e8m0fnu",
 }
 _TORCH_DTYPES = frozenset(DTYPES.values()) | {
     "bool",
@@ -36,7 +39,6 @@ _TORCH_DTYPES = frozenset(DTYPES.values()) | {
     "float8_e4m3fnuz",
     "float8_e5m2",
     "float8_e5m2fnuz",
-    "float8_e8m0fnu",
 }
 _WORDS = {"none": None, "None": None, "null": None, "true": True, "True": True, "false": False, "False": False}
 
@@ -54,15 +56,22 @@ class DtypeSpec(msgspec.Struct, frozen=True):
     dtype: str
 
 
+class NamedSpec(msgspec.Struct, frozen=True):
+    """An argument that a module holds, such as a member of an enum: `pkg.mod:Kind.member`."""
+
+    path: str
+
+
 def is_callable_path(text: str) -> bool:
     """Whether a text names a callable rather than an op: `pkg.mod:fn`."""
     return ":" in text
 
 
 def parse_argument(text: str) -> tuple[str, Any]:
-    """Reads one `--arg`: a name and a TensorSpec, a DtypeSpec or a plain value.
+    """Reads one `--arg`: a name and a TensorSpec, a DtypeSpec, a NamedSpec or a plain value.
 
-    A value is a tensor (`bf16[128,7168]`), a dtype (`bf16`), none, true, false, or JSON (`3`, `"text"`, `[1, 2]`).
+    A value is a tensor (`bf16[128,7168]`), a dtype (`bf16`), what a module holds (`aiter:QuantType.per_1x128`), none,
+    true, false, or JSON (`3`, `"text"`, `[1, 2]`).
 
     Raises:
         UsageError: no such form; names the part.
@@ -76,6 +85,8 @@ def parse_argument(text: str) -> tuple[str, Any]:
     tensor = _TENSOR.fullmatch(value)
     if tensor is not None:
         return name, TensorSpec(_dtype(tensor[1], text), _extents(tensor[2], text))
+    if _PATH.fullmatch(value):
+        return name, NamedSpec(value)
     try:
         return name, json.loads(value)
     except ValueError:
@@ -150,25 +161,7 @@ class CallableOp(Op):
         return None
 
     def _load(self) -> Any:
-        module_name, _, path = self.name.partition(":")
-        try:
-            found: Any = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            missing = error.name or module_name
-            what = (
-                "does not exist"
-                if module_name.startswith(missing)
-                else f"needs the module {missing!r}, which is missing"
-            )
-            raise UsageError(
-                f"the module {module_name} of {self.name} {what}",
-                expected="a module that this Python can import",
-                hint="check PYTHONPATH and what is installed",
-            ) from None
-        for part in path.split("."):
-            if not hasattr(found, part):
-                raise UsageError(f"{module_name} has no {path}", expected="a callable of that module")
-            found = getattr(found, part)
+        found = _held(self.name, "a callable of that module")
         if not callable(found):
             raise UsageError(f"{self.name} is a {type(found).__name__}, no callable", expected="a function or class")
         return found
@@ -176,7 +169,31 @@ class CallableOp(Op):
     def _value(self, value: Any, factory: TensorFactory) -> Any:
         if isinstance(value, TensorSpec):
             return factory.tensor(value.shape, _torch_dtype(value.dtype))
+        if isinstance(value, NamedSpec):
+            return _held(value.path, "a name of that module")
         return _torch_dtype(value.dtype) if isinstance(value, DtypeSpec) else value
+
+
+def _held(name: str, expected: str) -> Any:
+    """What a module holds under `pkg.mod:a.b`."""
+    module_name, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or module_name
+        what = (
+            "does not exist" if module_name.startswith(missing) else f"needs the module {missing!r}, which is missing"
+        )
+        raise UsageError(
+            f"the module {module_name} of {name} {what}",
+            expected="a module that this Python can import",
+            hint="check PYTHONPATH and what is installed",
+        ) from None
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{module_name} has no {path}", expected=expected)
+        found = getattr(found, part)
+    return found
 
 
 def _torch_dtype(name: str) -> Any:
