@@ -46,6 +46,15 @@ class MoeModule(msgspec.Struct, frozen=True):
     preshuffle: bool
     splitk: bool
 
+    @property
+    def name(self) -> str:
+        """The module's name, as aiter's `get_moe_stage_module` writes it."""
+        words = (
+            *(MODULE, self.a, self.b, "preshuffle", "on" if self.preshuffle else "off", self.c, self.activation),
+            *(self.quant, f"mulWeightStage{self.weight_stage}", *(["splitk"] if self.splitk else [])),
+        )
+        return "_".join(words)
+
 
 class Generated(msgspec.Struct, frozen=True):
     """What the generator writes.

@@ -61,12 +61,13 @@ def _text(answer: InstanceSymbols) -> str:
         others = f"; also <{'>, <'.join(answer.other_types)}>" if answer.other_types else ""
         lines.append(f"  instantiated  <{answer.types}>{others}")
     for symbol in answer.symbols:
-        facts = [symbol.gemm_spec]
+        facts = [symbol.gemm_spec] if symbol.gemm_spec else []
         if symbol.main_k_loop is not None:
             facts.append("main K loop" if symbol.main_k_loop else "no main K loop")
         facts += [str(symbol.mem_op), f"tail {symbol.tail}"] if symbol.mem_op else []
         facts += [f"occupancy >= {symbol.min_occupancy}"] if symbol.min_occupancy is not None else []
-        lines += ["", "  " + ", ".join(facts), f"    {symbol.symbol or f'no symbol: {symbol.reason}'}"]
+        lines += ["", *(["  " + ", ".join(facts)] if facts else [])]
+        lines.append(f"    {symbol.symbol or f'no symbol: {symbol.reason}'}")
     lines += [f"  note  {note}" for note in answer.notes]
     return "\n".join(lines)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 5
+FACTS_VERSION = 6
 
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*\{")
 _ACCESS = re.compile(r"\b(?:public|private|protected|virtual)\b")
@@ -67,6 +67,7 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
         line: line of its name.
         end_line: its last line.
         special: the arguments of a partial or full specialisation, with their angle brackets; else "".
+        local: whether it stands in a function's body, where nothing outside can see it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Head(msgspec.Struct, frozen=True, array_like=True):
     line: int = 0
     end_line: int = 0
     special: str = ""
+    local: bool = False
 
     @property
     def leaf(self) -> str:
@@ -107,10 +109,18 @@ def read_templates(source: str) -> TemplateFacts:
                 scope = "::".join(s[2] for s in scopes if s[0] < node.start_byte and s[1] > node.start_byte)
                 qualified = f"{scope}::{head.name}" if scope else head.name
                 end = node.end_point[0] + 1
-                heads.append((node.start_byte, msgspec.structs.replace(head, name=qualified, end_line=end)))
+                head = msgspec.structs.replace(head, name=qualified, end_line=end, local=_is_local(node))
+                heads.append((node.start_byte, head))
     heads.sort(key=lambda item: item[0])
     lines = source.split("\n")
     return TemplateFacts(tuple(_with_bit_width(h, lines) for _, h in heads))
+
+
+def _is_local(node: Node) -> bool:
+    around = node.parent
+    while around is not None and around.type not in ("compound_statement", "field_declaration_list"):
+        around = around.parent
+    return around is not None and around.type == "compound_statement"
 
 
 def _with_bit_width(head: Head, lines: list[str]) -> Head:
@@ -188,7 +198,11 @@ def _head(data: bytes, node: Node, kind: str) -> Head | None:
 
 
 def _constant(data: bytes, node: Node, line: int) -> Head | None:
-    if "constexpr" not in _text(data, node)[:60]:
+    start = _text(data, node)[:60]
+    around = node.parent.type if node.parent is not None else ""
+    # outside of functions and classes a plain `const` of an enum is one too
+    plain = start.startswith("const auto ") and around in ("translation_unit", "declaration_list")
+    if "constexpr" not in start and not plain:
         return None
     declarator = node.child_by_field_name("declarator")
     value = node.child_by_field_name("default_value")

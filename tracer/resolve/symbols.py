@@ -21,9 +21,11 @@ from tracer.resolve.cxx.mangling import NotMangledError, mangle
 from tracer.resolve.cxx.values import Constant, Named, Object, integer
 from tracer.resolve.cxx.walk import KernelUse, Walker
 from tracer.resolve.instance_code import InstanceCode, read_instance_code
+from tracer.resolve.moe_code import FAMILY as MOE_FAMILY
+from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
 
-#: families on ck_tile, and MoE stages whose generator writes no device operation: their kernels have no such symbols
-_OTHER_GENERATORS = ("a8w8_blockscale_cktile", "a8w8_bpreshuffle_cktile", "deepgemm", "moe_ck2stages",
+#: families on ck_tile, whose kernels have no such symbols, and MoE stages, whose tables depend on types
+_OTHER_GENERATORS = ("a8w8_blockscale_cktile", "a8w8_bpreshuffle_cktile", "deepgemm", MOE_FAMILY,
                      "moe_cktile2stages")  # fmt: skip
 _FOLDERS = (f"{CK}/include", "3rdparty/ck_helper", f"{CK}/library/include")
 _SPEC = "ck::tensor_operation::device::GemmSpecialization"
@@ -124,6 +126,8 @@ class CkSymbols:
             SourceTreeError: the tree does not hold what leads to the kernel.
             KtraceError: the text can't be evaluated.
         """
+        if is_moe_name(name):
+            return self._of_moe(name, types, shape)
         family, instance = self.find(name)
         generator = f"{instance.file.rpartition('/')[0]}/gen_instances.py"
         script = self.index.text(generator)
@@ -133,12 +137,7 @@ class CkSymbols:
             raise SourceTreeError(
                 f"{generator} writes no device operation for {name}", expected="a generator of CK code"
             )
-        if self.index.tree.ck_root is None:
-            raise SourceTreeError(
-                f"the kernels of {name} are CK's, and this tree has no {CK}",
-                expected="the Composable Kernel submodule",
-                hint="git submodule update --init, or give the installed wheel with --aiter",
-            )
+        self._require_ck(name)
         every = code.instantiations or ("",)
         chosen = every[0] if types is None else next((e for e in every if _full(code, e) == _full(code, types)), None)
         if chosen is None:
@@ -157,8 +156,38 @@ class CkSymbols:
             types=chosen,
             other_types=tuple(item for item in every if item != chosen),
             symbols=tuple(symbols),
-            notes=_notes(code, types, shape, symbols),
+            notes=_notes(len(code.instantiations) if types is None else 1, shape, symbols),
         )
+
+    def _of_moe(self, name: str, types: str | None, shape: Shape | None) -> InstanceSymbols:
+        code = moe_code(self.index.tree, name, self.arch, types)
+        self._require_ck(name)
+        walker = self._walker_of(code.header)
+        symbols: list[CkSymbol] = []
+        for spec, operation in device_operations(walker, code):
+            symbols += self._of_device(walker, operation, spec, shape)
+        if not symbols:
+            function = code.template.partition("<")[0]
+            why = f"{code.header}: the device operation of CK in {function} can't be read"
+            symbols = [CkSymbol(symbol=None, gemm_spec="", reason=why)]
+        return InstanceSymbols(
+            instance=name,
+            family=MOE_FAMILY,
+            file=code.instance.file,
+            line=code.instance.line,
+            types=code.types,
+            other_types=code.other_types,
+            symbols=tuple(symbols),
+            notes=_notes(len(code.other_types) + 1 if types is None else 1, shape, symbols),
+        )
+
+    def _require_ck(self, name: str) -> None:
+        if self.index.tree.ck_root is None:
+            raise SourceTreeError(
+                f"the kernels of {name} are CK's, and this tree has no {CK}",
+                expected="the Composable Kernel submodule",
+                hint="git submodule update --init, or give the installed wheel with --aiter",
+            )
 
     # ---- evaluation -------------------------------------------------------------------------------------------------
 
@@ -171,6 +200,9 @@ class CkSymbols:
         )  # fmt: skip
         if header is None:
             raise SourceTreeError(f"{generator} includes {code.header}, which this tree does not have")
+        return self._walker_of(header)
+
+    def _walker_of(self, header: str) -> Walker:
         if header not in self._walkers:
             self._walkers[header] = Walker(Headers(self.index, header, _FOLDERS))
         walker = self._walkers[header]
@@ -218,6 +250,9 @@ class CkSymbols:
             return [
                 CkSymbol(symbol=None, gemm_spec=spec, reason=f"{code.header}: {code.type.split('<')[0]} can't be read")
             ]
+        return self._of_device(walker, device, spec, shape)
+
+    def _of_device(self, walker: Walker, device: Named, spec: str, shape: Shape | None) -> list[CkSymbol]:
         uses = self._uses(walker, device, shape)
         if not uses:
             why = "its device operation compiles no kernel for wavefronts of 64"
@@ -295,9 +330,9 @@ def _is_enum(value: Any, leaf: str) -> bool:
     return isinstance(value, Constant) and value.type.rpartition("::")[2] == leaf
 
 
-def _notes(code: InstanceCode, types: str | None, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
+def _notes(instantiations: int, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
     notes = []
-    if types is None and len(code.instantiations) > 1:
+    if instantiations > 1:
         notes.append("each instantiation has symbols of its own; these are the first one's unless types are given")
     if shape is not None and len(symbols) > 1:
         notes.append("the text does not decide which of these runs")

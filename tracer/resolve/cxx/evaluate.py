@@ -12,7 +12,7 @@ from tracer.resolve.cxx.environment import Env, Function, NamespaceName
 from tracer.resolve.cxx.headers import Headers, Place
 from tracer.resolve.cxx.operators import fixed_member, same_type
 from tracer.resolve.cxx.reader import Reader, tokenize
-from tracer.resolve.cxx.values import Constant, Named, Pack, Unknown
+from tracer.resolve.cxx.values import Constant, Named, Pack, Unknown, flatten
 
 #: how many instantiations may be open at once before the text is taken for circular
 _DEEPEST = 60
@@ -52,6 +52,10 @@ class Evaluator:
         if head.kind == "function":
             fitting = [p for p in places if args is None or len(p.head.parameters or ()) >= len(args)]
             fitting = fitting or places
+            # of several those whose other parameters have defaults, and so need not be deduced
+            count = len(args or ())
+            given = [p for p in fitting if all(q.default or q.pack for q in (p.head.parameters or ())[count:])]
+            fitting = given or fitting
             if len(fitting) > 1:
                 fitting = [p for p in fitting if self._enabled(p, args, outer)] or fitting
             place = fitting[0]
@@ -68,6 +72,8 @@ class Evaluator:
         try:
             if self._depth > _DEEPEST:
                 return Unknown(f"{head.leaf}: nested too deep")
+            if _too_many(head.parameters, args):
+                return Unknown(f"{head.leaf} with more template arguments than it takes")
             bound = self.bind(head.parameters or (), args or [], outer)
             if head.kind == "struct":
                 args_ = tuple(bound[p.name] for p in head.parameters) if head.parameters else None
@@ -237,6 +243,12 @@ class Evaluator:
                 return Constant("bool", int(bool(value.value)))
             return Constant(type_.name, value.value, value.label)
         return value
+
+
+def _too_many(parameters: tuple[Parameter, ...] | None, args: list[Any] | None) -> bool:
+    if parameters is None or any(parameter.pack for parameter in parameters):
+        return False
+    return len(flatten(tuple(args or ()))) > len(parameters)
 
 
 def _instance_around(outer: Env, head: Head) -> Named | None:

@@ -18,7 +18,8 @@ from tracer.resolve.cxx.preprocess import Preprocessed
 _DECLARED = re.compile(
     r"\b(?:struct|class|using|enum(?:\s+(?:class|struct))?)\s+(?:alignas\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|\b([A-Za-z_]\w*)\s*\((?=[^;{}]*\)[^;{}]*\{)"
-    r"|\bconstexpr\b[^;=(){}]*\b([A-Za-z_]\w*)\s*="
+    r"|(?:\bconstexpr\b[^;=(){}]*|^const\s+auto\s+)\b([A-Za-z_]\w*)\s*=",
+    re.MULTILINE,
 )
 _ALONE = re.compile(r"[ \t]*([A-Z][A-Z0-9_]{3,})[ \t]*;?[ \t]*$")
 
@@ -109,7 +110,7 @@ class Headers:
             wanted = f"{around}::{name}" if around else name
             exact = [place for place in places if place.head.name == wanted]
             if exact:
-                return exact
+                return sorted(exact, key=lambda place: place.head.local)
             if not around:
                 break
             around = around.rpartition("::")[0]

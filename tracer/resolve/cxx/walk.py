@@ -19,6 +19,8 @@ from tracer.resolve.cxx.values import Constant, Named, Object, Unknown, flatten
 
 _LOOPS = ("for", "while", "switch")
 _MOST_STATEMENTS = 4000
+#: what the names of CK's device operations begin with, namespaces included
+_OPERATION = "::device::Device"
 
 
 class KernelUse(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class Walker(Evaluator):
     Attributes:
         uses: the kernels handed to launchers so far.
         undecided: `if constexpr` conditions that the text did not decide.
+        operations: the device operations of CK that walked functions name, in order.
     """
 
     def __init__(self, headers: Headers) -> None:
@@ -61,6 +64,8 @@ class Walker(Evaluator):
         super().__init__(headers)
         self.uses: list[KernelUse] = []
         self.undecided: list[str] = []
+        self.operations: list[Named] = []
+        self._followed = ""
         self._walking = 0
         self._statements = 0
 
@@ -68,7 +73,21 @@ class Walker(Evaluator):
         """Forgets the kernels seen so far, and what was spent on finding them."""
         self.uses = []
         self.undecided = []
+        self.operations = []
         self._statements = 0
+
+    def follow(self, function: Function) -> list[Named]:
+        """The device operations that a host function names, in its own text or in functions of its file that it calls.
+
+        Its arguments are not known, so every branch is walked that the text does not decide.
+        """
+        self.restart()
+        self._followed = function.place.file
+        try:
+            self.call(function, [])
+        finally:
+            self._followed = ""
+        return list(self.operations)
 
     def passed(self, function: Function) -> None:
         """Notes a kernel that is handed to a call."""
@@ -90,7 +109,8 @@ class Walker(Evaluator):
         """The value of a call, by walking the body; Unknown when it depends on a run."""
         if self._walking > 20:
             return Unknown("calls nested too deep")
-        if isinstance(function, Function) and any(isinstance(arg, Unknown) for arg in args):
+        open_ = isinstance(function, Function) and any(isinstance(arg, Unknown) for arg in args)
+        if open_ and function.place.file != self._followed:
             return Unknown(f"{function.place.head.leaf}()")
         self._walking += 1
         try:
@@ -121,7 +141,7 @@ class Walker(Evaluator):
         body = next((i for i in range(end, len(tokens)) if tokens[i] in ("{", ";")), len(tokens))
         if body >= len(tokens) or tokens[body] == ";":
             return Unknown(function.place.head.leaf)
-        bound = dict(zip(names, args, strict=False))
+        bound = {**{name: Unknown(name) for name in names}, **dict(zip(names, args, strict=False))}
         env = Env(function.env.scope, {**function.env.bindings, **bound}, function.env.owner, function.env.parent)
         return self._value(tokens[body : reader.closing(body) + 1], env)
 
@@ -219,7 +239,9 @@ class Walker(Evaluator):
         name = reader.take()
         if reader.peek() == "=":
             reader.take()
-            env.bindings[name] = reader.expression()
+            value = env.bindings[name] = reader.expression()
+            if isinstance(value, Named) and _OPERATION in value.name and value not in self.operations:
+                self.operations.append(value)
         self._to_end(reader)
 
     def _simple(self, reader: Reader, env: Env) -> None:
