@@ -16,6 +16,8 @@ from tracer.aiter.instances import Instance, instance_table, module_file
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 from tracer.model.kernel import DecodedName
+from tracer.resolve.moe_code import FAMILY as MOE_FAMILY
+from tracer.resolve.moe_instances import is_moe_kernel, moe_instances
 
 #: (grid-wise kernel, whether the kernel is batched, dtype of A where it decides, family)
 _FAMILIES: tuple[tuple[str, bool, str | None, str], ...] = (
@@ -64,8 +66,8 @@ def instances_of(decoded: DecodedName, tree: AiterTree | None = None) -> list[In
         tree: the aiter to look in; the installed one without.
     """
     fields = decoded.fields
-    families = _families(fields)
-    if not families:
+    families, moe = _families(fields), is_moe_kernel(fields)
+    if not families and not moe:
         return []
     if tree is None:
         try:
@@ -77,6 +79,8 @@ def instances_of(decoded: DecodedName, tree: AiterTree | None = None) -> list[In
         for instance in _instances(tree, family):
             if instance.name not in found and _fits(instance, fields):
                 found[instance.name] = match_of(tree, family, instance)
+    for instance in moe_instances(fields, tree) if moe else ():
+        found[instance.name] = match_of(tree, MOE_FAMILY, instance)
     return list(found.values())
 
 
