@@ -188,14 +188,20 @@ BLOCK_SCALE = "module_moe_ck2stages_f8_f8_preshuffle_off_b16_silu_per_1x128_mulW
 
 
 def stage1(
-    tree: AiterTree, target: Target, block: int, name: str = "", module: str = BLOCK_SCALE, *more: Argument
+    tree: AiterTree,
+    target: Target,
+    block: int,
+    name: str = "",
+    module: str = BLOCK_SCALE,
+    *more: Argument,
+    k: int = 4096,
 ) -> Dispatch:
-    """64 tokens, 8 experts of 1536 x 4096, 2 a token."""
+    """64 tokens, 8 experts of 1536 x k, 2 a token."""
     fp8 = "float8_e4m3fnuz" if target.arch == "gfx942" else "float8_e4m3fn"
     arguments = (
-        tensor("hidden_states", (64, 4096), fp8),
-        tensor("w1", (8, 3072, 4096), fp8),
-        tensor("w2", (8, 4096, 1536), fp8),
+        tensor("hidden_states", (64, k), fp8),
+        tensor("w1", (8, 3072, k), fp8),
+        tensor("w2", (8, k, 1536), fp8),
         tensor("sorted_token_ids", (384,), "int32"),
         tensor("sorted_expert_ids", (12,), "int32"),
         tensor("num_valid_ids", (2,), "int32"),

@@ -41,11 +41,12 @@ WANTED: tuple[tuple[str, str | int, str | None, bool], ...] = (
     ("batched_bf16", 0, None, False),
 )
 #: names that CK takes from HIP's own headers since ROCm 6
-_OLDER_HIP = """
+OLDER_HIP = """
 #include <hip/hip_runtime.h>
 #include <type_traits>
 #if HIP_VERSION_MAJOR < 6
 namespace __hip_internal { using std::is_same; }
+#define __hip_assert(held)
 #endif
 """
 
@@ -66,7 +67,7 @@ def unit(code: InstanceCode, header: str, types: str) -> str:
     torch = text.find("torch::Tensor")
     if torch >= 0:
         text = text[: text.rindex("template", 0, torch)] + "\n#endif\n"
-    lines = [_OLDER_HIP, "#define USE_ROCM 1", text]
+    lines = [OLDER_HIP, "#define USE_ROCM 1", text]
     defaults = {name: f" = {value}" for name, value in code.defaults.items()}
     declared = ", ".join(f"typename {name}{defaults.get(name, '')}" for name in code.parameters)
     for spec in code.specs:
@@ -80,20 +81,33 @@ def unit(code: InstanceCode, header: str, types: str) -> str:
     return "\n".join(lines)
 
 
-def emitted(clang: str, rocm: Path, tree: AiterTree, source: str) -> list[str]:
-    """The kernels that the compiler emits for gfx942."""
+def emitted(
+    clang: str, rocm: Path, tree: AiterTree, source: str, before: Sequence[Path] = (), side: str = "device"
+) -> list[str]:
+    """The kernels that the compiler emits for gfx942, or those that its host code launches (`side` "host").
+
+    Includes are looked for in the folders of `before` first.
+    """
     root = tree.absolute(CK)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "unit.hip"
         file.write_text(source, encoding="utf-8")
-        command = [clang, "-x", "hip", "--offload-arch=gfx942", "--cuda-device-only", f"--rocm-path={rocm}"]
+        command = [clang, "-x", "hip", "--offload-arch=gfx942", f"--cuda-{side}-only", f"--rocm-path={rocm}"]
         command += ["-nogpulib", "-std=c++20", "-w", "-O1", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]
         command += ["-D__HIP_PLATFORM_AMD__=1", "-D__HIP_PLATFORM_HCC__=1", "-o", "-", str(file)]
-        folders = (rocm / "include", tree.absolute("3rdparty/ck_helper"), root / "include", root / "library/include")
+        folders = (
+            *before,
+            rocm / "include",
+            tree.absolute("3rdparty/ck_helper"),
+            root / "include",
+            root / "library/include",
+        )
         command += [f"-I{folder}" for folder in folders]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise click.ClickException("\n".join(done.stderr.splitlines()[:8]))
+    if side == "host":  # a constant that points to the function which launches
+        return re.findall(r"^@(\w+) = [^\n]*constant ptr @\w*__device_stub__", done.stdout, re.MULTILINE)
     return re.findall(r"^define [^\n]*amdgpu_kernel[^\n@]*@(\w+)\(", done.stdout, re.MULTILINE)
 
 

@@ -28,7 +28,7 @@ from tracer.aiter.tree import AiterTree
 from tracer.model.capture import BoundaryCall
 from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
-from tracer.model.source import Dispatch, Hop, Layer
+from tracer.model.source import Dispatch, Hop, Instantiation, Layer
 
 #: element types of CK by aiter's short names, in torch's spelling (gemm_moe_ck2stages.h; packed int4 is kept as uint32)
 _TYPES = {"F16": "float16", "B16": "bfloat16", "F32": "float32", "I8": "int8", "I32": "int32", "I4": "uint32"}
@@ -79,7 +79,7 @@ def resolve_moe(
         assumption=f"{boundary.module} is built from this tree for {target.arch}",
         candidates=tuple(written.lookup) if undecided else (),
     )
-    return _with_instance(tree, answer, walk, written) if walk.chosen else answer
+    return _with_instance(tree, answer, walk, written, boundary.module) if walk.chosen else answer
 
 
 def _find(written: Generated, key: tuple[Any, ...]) -> InstanceRef | None:
@@ -142,7 +142,7 @@ def _heuristic_hops(tree: AiterTree, written: Generated, inner: list[Walk]) -> l
     return hops
 
 
-def _with_instance(tree: AiterTree, answer: Dispatch, walk: Walk, written: Generated) -> Dispatch:
+def _with_instance(tree: AiterTree, answer: Dispatch, walk: Walk, written: Generated, module: str) -> Dispatch:
     chosen, passed = walk.chosen[-1]
     name = written.named(f"{chosen.name}<{', '.join(chosen.types)}>")
     instance = written.instances.get(name or "")
@@ -157,11 +157,19 @@ def _with_instance(tree: AiterTree, answer: Dispatch, walk: Walk, written: Gener
     return msgspec.structs.replace(
         answer,
         instance=name,
+        instantiation=_instantiation(module, problem),
         hops=(*hops, *kernel_hops(tree, places)),
         not_in_name=instance.not_in_name(),
         core_flow=core_flow(tree, places, k_steps(values, problem) if problem is not None else None),
         parameters=launch_parameters(tree, places, values, problem) if problem is not None else {},
     )
+
+
+def _instantiation(module: str, problem: Problem | None) -> Instantiation | None:
+    """What selects a kernel: the module's words, and the extents; a K that is split is split by the stage itself."""
+    if problem is None or module.endswith("_splitk"):
+        return None
+    return Instantiation(types=(module.removeprefix(f"{MODULE}_"),), m=problem.m, n=problem.n, k=problem.k)
 
 
 def _problem(tree: AiterTree, header: str, passed: tuple[Any, ...]) -> Problem | None:

@@ -173,7 +173,8 @@ class Instantiation(msgspec.Struct, frozen=True, kw_only=True):
     """What selects one kernel among those that an instance compiles to.
 
     Attributes:
-        types: the template arguments that the library's own code gives the instance, in its words ("F32", "B16").
+        types: the template arguments that the library's own code gives the instance, in its words ("F32", "B16"); for
+            a MoE stage the words of the JIT module that it is built in.
         m, n, k: the extents of the problem as the device operation is given them.
         k_batch: parts that K is split into.
         batch: problems of these extents in one launch.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tracer.aiter import ck as aiter_ck
 from tracer.aiter.ck_flow import core_flow as ck_core_flow
+from tracer.aiter.ck_tile import tile_places
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.instances import Instance, instance_table
 from tracer.errors import SourceTreeError
@@ -18,6 +19,7 @@ from tracer.names.cpp import read_function
 from tracer.resolve.answers import Where, WhereKind, WhereStatus
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
+from tracer.resolve.generated_instances import generated_instance
 from tracer.resolve.generated_names import maker_of
 from tracer.resolve.symbol_instances import InstanceMatch, instances_of, rows_naming
 from tracer.resolve.users import Users
@@ -48,10 +50,14 @@ class CkSources:
         kernel, gridwise = decoded.fields.get("kernel"), decoded.fields.get("gridwise")
         matches = instances_of(decoded, self.index.tree)
         families = {match.family for match in matches}
+        made = generated_instance(self.index.tree, matches[0].instance) if matches else None
         modules = [f.module for f in CK_FAMILIES.values() if f.instances in families]
+        modules += [made.module] if made is not None else []
         chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
         chains = [chain for chain in chains if any(end.kind == "ck" for end in chain.launches)]
-        places = self._places(matches[0].file, decoded.fields.get("pipeline_version")) if matches else None
+        places = made.places if made is not None else None
+        if places is None and matches:
+            places = self._places(matches[0].file, decoded.fields.get("pipeline_version"))
         hops: list[Hop] = []
         if len(chains) == 1:
             hops += [hop for hop in chains[0].hops if hop.layer not in (Layer.KERNEL, Layer.INSTANCE)]
@@ -62,8 +68,9 @@ class CkSources:
                 checked_hop(Layer.INSTANCE, match.instance, source, note="compiles to this symbol", candidates=others)
             )
         found: list[SourceRef | None] = []
+        homes = {file for file, _ in self._ck_places(str(gridwise or ""))}
         for word, note in ((kernel, "the __global__ function"), (gridwise, "the grid-wise kernel that it runs")):
-            for file, line in self._ck_places(str(word or "")):
+            for file, line in self._ck_places(str(word or ""), homes):
                 found.append(self.citations.ref(file, line, str(word)))
                 hops.append(checked_hop(Layer.KERNEL, str(word), found[-1], note=note))
         missing = self.index.tree.ck_root is None
@@ -84,14 +91,16 @@ class CkSources:
             notes=(_NO_CK,) if missing else (),
         )
 
-    def _ck_places(self, name: str) -> list[tuple[str, int]]:
-        """(header, line) of a kernel or struct of CK, one where several headers define it alike."""
+    def _ck_places(self, name: str, homes: Collection[str] = ()) -> list[tuple[str, int]]:
+        """(header, line) of a kernel or struct of CK; of several that define it alike the one among `homes`."""
         classes = self.chains.ends.ck
-        return (classes.kernel(name) or classes.struct(name))[:1] if name else []
+        found = classes.kernel(name) or classes.struct(name) if name else []
+        return [place for place in found if place[0] in homes][:1] or found[:1]
 
     def _places(self, file: str, version: int | None) -> aiter_ck.CkPlaces:
         """What the generator beside an instance table leads to."""
-        return aiter_ck.ck_places(self.index.tree, f"{file.rpartition('/')[0]}/gen_instances.py", version)
+        generator = f"{file.rpartition('/')[0]}/gen_instances.py"
+        return tile_places(self.index.tree, generator) or aiter_ck.ck_places(self.index.tree, generator, version)
 
     def tile_kernel(self, name: str, decoded: DecodedName) -> Where | None:
         """A kernel of CK-tile: `ck_tile::kentry<..., Kernel<...>, ...>`, printed or mangled."""
@@ -138,8 +147,15 @@ class CkSources:
 
     # -- instances ----------------------------------------------------------------------------------------------
 
-    def instance(self, name: str, match: InstanceMatch, instance: Instance, chains: list[OpChain]) -> Where:
-        """An instance of one of aiter's generators."""
+    def instance(
+        self,
+        name: str,
+        match: InstanceMatch,
+        instance: Instance,
+        chains: list[OpChain],
+        places: aiter_ck.CkPlaces | None = None,
+    ) -> Where:
+        """An instance of one of aiter's generators; its places, where its table's folder does not lead to them."""
         hops: list[Hop] = []
         if len(chains) == 1:
             hops += [hop for hop in chains[0].hops if hop.layer not in (Layer.KERNEL, Layer.INSTANCE)]
@@ -151,7 +167,7 @@ class CkSources:
         source = self.citations.ref(match.file, match.line)
         note = f"entry {match.id} of {instance.table}"
         hops.append(checked_hop(Layer.INSTANCE, name, source, note=note))
-        places = self._places(match.file, instance.values.get("pipeline_version"))
+        places = places or self._places(match.file, instance.values.get("pipeline_version"))
         for place, layer, what in (
             (places.device_op, Layer.CPP, "CK's device operation"),
             (places.kernel, Layer.KERNEL, "the kernel that it launches"),

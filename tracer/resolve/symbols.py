@@ -108,7 +108,7 @@ class CkSymbols:
         raise SourceTreeError(
             f"no instance table of this aiter holds {name!r}",
             expected="an instance of " + ", ".join(f for f in MODULES if f not in _OTHER_GENERATORS),
-            hint="names of ck_tile, MoE and assembly kernels have no device operation of CK behind them",
+            hint="names of ck_tile and assembly kernels have no device operation of CK behind them",
         )
 
     def of(

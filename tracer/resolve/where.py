@@ -26,6 +26,7 @@ from tracer.resolve.chain import Chains, LaunchStatus, OpChain, checked_hop
 from tracer.resolve.ck_sources import CkSources
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.function_sources import FunctionSources
+from tracer.resolve.generated_instances import generated_instance
 from tracer.resolve.python_routes import PythonRoutes, Route, Step
 from tracer.resolve.symbol_instances import match_of
 from tracer.resolve.users import Users
@@ -260,6 +261,10 @@ class Finder:
                     modules = [f.module for f in CK_FAMILIES.values() if f.instances == family]
                     match = match_of(self.index.tree, family, instance)
                     return self.ck.instance(name, match, instance, self._chains_in(modules))
+        made = generated_instance(self.index.tree, name)
+        if made is not None:
+            match = match_of(self.index.tree, made.family, made.instance)
+            return self.ck.instance(name, match, made.instance, self._chains_in([made.module]), made.places)
         return self.ck.made_name(name, self._chains_in)
 
     def _chains_in(self, modules: list[str]) -> list[OpChain]:
