@@ -267,6 +267,13 @@ class TreeIndex:
         except OSError:
             return None
 
+    def latin1(self, name: str) -> str | None:
+        """A file's bytes as they stand now, each as one character, so that offsets count bytes; None as for `text`."""
+        try:
+            return self.tree.absolute(name).read_bytes().decode("latin-1")
+        except OSError:
+            return None
+
     def words(self, name: str) -> frozenset[str]:
         """The identifiers in a file's text; empty when it cannot be read."""
         if name not in self._words:

@@ -164,7 +164,7 @@ class _Reading(cpp_lists.Reading):
         if args.cut and not self.unparsed:
             self.cut(args, len(items))
 
-    def struct(self, struct: cpp.Function | cpp.Template) -> None:
+    def struct(self, struct: cpp.Template) -> None:
         """Reads a gridwise struct and its template arguments."""
         leaf, (start, end) = struct.leaf, struct.leaf_span
         self.add("gridwise", leaf, (start, end))

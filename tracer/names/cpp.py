@@ -79,22 +79,18 @@ class Arguments(msgspec.Struct, frozen=True):
         return len(self.items)
 
 
-class Function(msgspec.Struct, frozen=True):
-    """The head of a function's text.
+class Template(msgspec.Struct, frozen=True):
+    """A name with template arguments, `ns::Name<A, B>`.
 
     Attributes:
-        text: the text that offsets index.
         name: the qualified name as printed, without the template arguments that end it.
-        start: its offset; what stands before it is a return type.
-        arguments: the template arguments that end the name, or None when it has none.
-        parameters: the offset of the parameter list's `(`, or None when it is not there.
+        start: its offset in the text.
+        arguments: the template arguments, or None when it has none.
     """
 
-    text: str
     name: str
     start: int
     arguments: Arguments | None = None
-    parameters: int | None = None
 
     @property
     def leaf(self) -> str:
@@ -107,6 +103,18 @@ class Function(msgspec.Struct, frozen=True):
         end = self.start + len(self.name)
         return end - len(self.leaf), end
 
+
+class Function(Template, frozen=True):
+    """The head of a function's text; what stands before its name is a return type.
+
+    Attributes:
+        parameters: the offset of the parameter list's `(`, or None when it is not there.
+        text: the text that offsets index.
+    """
+
+    parameters: int | None = None
+    text: str = ""
+
     @property
     def cut(self) -> bool:
         """Whether the text ends inside the template arguments."""
@@ -116,31 +124,6 @@ class Function(msgspec.Struct, frozen=True):
     def items(self) -> tuple[str, ...]:
         """The template arguments as text; empty when there are none."""
         return self.arguments.items if self.arguments is not None else ()
-
-
-class Template(msgspec.Struct, frozen=True):
-    """A type or value with template arguments, `ns::Name<A, B>`; `arguments` is None when there are none.
-
-    Attributes:
-        name: the qualified name as printed, without arguments.
-        start: its offset in the text.
-        arguments: its template arguments.
-    """
-
-    name: str
-    start: int
-    arguments: Arguments | None = None
-
-    @property
-    def leaf(self) -> str:
-        """The unqualified name."""
-        return leaf(self.name)
-
-    @property
-    def leaf_span(self) -> Span:
-        """The offsets of the unqualified name."""
-        end = self.start + len(self.name)
-        return end - len(self.leaf), end
 
 
 def leaf(name: str) -> str:
@@ -279,8 +262,8 @@ def read_function(text: str) -> Function:
         m = _HEAD_TOKEN.search(text, pos)
         if m is None:
             if args is None or args.end != size:
-                return Function(text, text[start:].rstrip(), start)
-            return Function(text, text[start:opening], start, args)
+                return Function(text[start:].rstrip(), start, text=text)
+            return Function(text[start:opening], start, args, text=text)
         token = m.group()
         at = m.start()
         pos = m.end()
@@ -293,14 +276,14 @@ def read_function(text: str) -> Function:
             args = arguments(text, at)
             pos = args.end
             if args.cut:
-                return Function(text, text[start:at], start, args)
+                return Function(text[start:at], start, args, text=text)
             continue
         if token == "(":
             if text.startswith(_ANONYMOUS, at):
                 pos = at + len(_ANONYMOUS)
                 continue
             if args is not None and args.end == at and text.endswith(")"):
-                return Function(text, text[start:opening], start, args, at)
+                return Function(text[start:opening], start, args, at, text)
             group = arguments(text, at)
             if not group.cut and text.startswith("::", group.end):
                 pos = group.end
@@ -313,15 +296,15 @@ def read_function(text: str) -> Function:
                 pos = group.end
                 continue
             if args is not None and args.end == at:
-                return Function(text, text[start:opening], start, args, at)
-            return Function(text, text[start:at], start, None, at)
+                return Function(text[start:opening], start, args, at, text)
+            return Function(text[start:at], start, None, at, text)
         if token in "{[":
             pos = arguments(text, at).end
             continue
         if token.startswith("operator"):
             skip = pos
         elif token in ")}]>":
-            return Function(text, text[start:at], start)
+            return Function(text[start:at], start, text=text)
 
 
 def integer(item: str) -> int | None:

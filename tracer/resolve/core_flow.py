@@ -37,22 +37,16 @@ class CoreFlows:
 
     def hip(self, file: str, line: int) -> tuple[FlowStep, ...]:
         """The steps of a HIP kernel whose name stands on a line."""
-        source = self._latin(file)
+        source = self.index.latin1(file)
         if source is None or file.endswith(".py"):
             return ()
 
         def find(called: str, _: str) -> tuple[str, int, str] | None:
             place = self._device_functions(file).get(called)
-            text = self._latin(place[0]) if place is not None else None
+            text = self.index.latin1(place[0]) if place is not None else None
             return (text, place[1], place[0]) if place is not None and text is not None else None
 
         return hip_flow(source, line, file, lambda f, at: self.citations.ref(f, at), find)
-
-    def _latin(self, file: str) -> str | None:
-        try:
-            return self.index.tree.absolute(file).read_bytes().decode("latin-1")
-        except OSError:
-            return None
 
     def _device_functions(self, file: str) -> dict[str, tuple[str, int]]:
         """Name -> (file, line) of the device functions that a file defines or includes from aiter."""

@@ -133,7 +133,7 @@ class Ends:
                 kernels.setdefault(f"{kernel.name} {kernel.source}", kernel)
         conditions: tuple[str, ...] = ()
         if with_conditions and not first.file.endswith(".py"):
-            text = self._latin(first.file)
+            text = self.index.latin1(first.file)
             conditions = conditions_at(text, first.line) if text is not None else ()
         return LaunchEnd(
             kind=first.kind,
@@ -146,12 +146,6 @@ class Ends:
             kernels=tuple(kernels.values()),
             instances=self._instances(scope, first),
         )
-
-    def _latin(self, file: str) -> str | None:
-        try:
-            return self.index.tree.absolute(file).read_bytes().decode("latin-1")
-        except OSError:
-            return None
 
     # -- kernels ------------------------------------------------------------------------------------------------
 

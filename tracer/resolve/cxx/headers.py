@@ -51,19 +51,13 @@ class Headers:
         self._macro_heads: dict[tuple[str, int], list[Place]] = {}
         self._member_places: dict[tuple[str, int, str], list[Place]] = {}
         self._found: dict[tuple[str, str], list[Place]] = {}
-        self.preprocessed = Preprocessed(file, self._read, self._find_header)
+        self.preprocessed = Preprocessed(file, index.latin1, self._find_header)
         self._texts = self.preprocessed.texts
         for name, text in self._texts.items():
             for match in _DECLARED.finditer(text):
                 files = self._declared.setdefault(match.group(1) or match.group(2) or match.group(3), [])
                 if name not in files:
                     files.append(name)
-
-    def _read(self, file: str) -> str | None:
-        try:
-            return self.index.tree.absolute(file).read_bytes().decode("latin-1")
-        except OSError:
-            return None
 
     def _find_header(self, name: str, file: str) -> str | None:
         for folder in (file.rpartition("/")[0], *self._folders):
