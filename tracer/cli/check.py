@@ -18,6 +18,7 @@ from tracer.aiter.tree import AiterTree, default_environment
 from tracer.aiter.tuned import lookup
 from tracer.capture.targets import target_facts
 from tracer.cli.op_arguments import shapes_of
+from tracer.cli.options import AITER
 from tracer.errors import GateError, UsageError
 from tracer.model.environment import Target
 from tracer.model.roofline import Work
@@ -65,13 +66,7 @@ class _ShapeOnly(Op):
 @click.option("--target", metavar="ARCH", help="gfx942 (default) or gfx950.")
 @click.option("--cu-num", type=click.IntRange(1, 4096), help="CUs of the target (gfx942: 304, or 80 for an MI308X).")
 @click.option("--device", metavar="NAME", help="The part: MI300X, MI308X, MI355X, ...")
-@click.option(
-    "--aiter",
-    "aiter_path",
-    envvar="KTRACE_AITER",
-    type=click.Path(path_type=Path),
-    help="A source checkout of aiter; default: the installed package.",
-)
+@click.option("--aiter", "aiter_path", **AITER)
 @click.option("--fail-on", type=click.Choice(["miss", "lint"]), multiple=True, help="Exit code 3 when there is one.")
 @click.option("--all", "all_", is_flag=True, help="With --lint: also findings by which nothing is lost.")
 @click.option("--json", "json_", is_flag=True, help="JSON Lines (docs/json.md).")

@@ -13,6 +13,7 @@ import click
 
 from tracer.cli.name_answers import answer_of, block, encode
 from tracer.cli.name_instances import Instances
+from tracer.cli.options import AITER
 from tracer.errors import UsageError
 from tracer.model.kernel import DecodedName
 from tracer.names import registry
@@ -118,9 +119,10 @@ def _checked_target(_: click.Context, __: click.Parameter, value: str | None) ->
 @click.option("--ck-version", type=click.Choice(["old", "new"]), help="The generation of CK that printed the name.")
 @click.option("--keys", "constexpr_keys", multiple=True, help="The Triton kernel's own key list: BLOCK_SIZE_M,GROUP_M.")
 @click.option(
-    "--aiter", "aiter_path", envvar="KTRACE_AITER", type=click.Path(path_type=Path), metavar="PATH",
-    help="The aiter whose instances CK symbols are looked up in [default: the installed one].",
-)  # fmt: skip
+    "--aiter",
+    "aiter_path",
+    **{**AITER, "help": "The aiter whose instances CK symbols are looked up in; default: the installed package."},
+)
 @click.option("--no-instances", is_flag=True, help="Don't look CK symbols up in aiter's instance tables.")
 def command(
     names: tuple[str, ...],

@@ -12,6 +12,7 @@ import click
 from tracer.cli.isa_answers import call_answer, failed_answer, file_answer, kernel_answers
 from tracer.cli.isa_text import call_text, file_text
 from tracer.cli.name_answers import encode
+from tracer.cli.options import AITER
 from tracer.codeobjects.disassembly import Disassembler, disassemble, find_disassemblers
 from tracer.codeobjects.files import CodeFile, read_code_file
 from tracer.codeobjects.kernel import CodeObject, KernelCode
@@ -34,9 +35,10 @@ _SUFFIXES = (".co", ".hsaco", ".so", ".amdgcn", ".ptx", ".s", ".S", ".json", ".o
 )
 @click.option("--cu-num", type=click.IntRange(1, 4096), help="CUs of the target: which tuned rows a module must have.")
 @click.option(
-    "--aiter", "aiter_path", envvar="KTRACE_AITER", type=click.Path(path_type=Path),
-    help="The aiter that built modules are held against; default: the installed package.",
-)  # fmt: skip
+    "--aiter",
+    "aiter_path",
+    **{**AITER, "help": "The aiter that built modules are held against; default: the installed package."},
+)
 @click.option("--arguments", is_flag=True, help="List the arguments of every kernel.")
 @click.option("--count/--no-count", default=True, help="Count instructions with llvm-objdump, where one is at hand.")
 @click.option("--shape", "shapes", multiple=True, metavar="SHAPE", help="Of an OP: as for ktrace run.")

@@ -17,6 +17,7 @@ import msgspec
 from tracer.capture.protocol import CallRequest
 from tracer.cli.answers import run_answer, run_text
 from tracer.cli.op_arguments import explicit_config, shapes_of
+from tracer.cli.options import AITER, LANG, OUT, languages
 from tracer.errors import RenderError, UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.ops.base import Op
@@ -38,19 +39,10 @@ COMMON: tuple[click.Parameter, ...] = (
         ["--device"], metavar="NAME", help="The part, for the roofline: MI300X, MI355X, ... (see ktrace devices)."
     ),
     click.Option(["--mode"], type=click.Choice(["live", "dry"]), help="Default: live where a GPU is, else dry."),
-    click.Option(
-        ["--aiter", "aiter_path"],
-        envvar="KTRACE_AITER",
-        type=click.Path(path_type=Path),
-        help="A source checkout of aiter; default: the installed package.",
-    ),
+    click.Option(["--aiter", "aiter_path"], **AITER),
     click.Option(["--config", "config_text"], metavar="JSON", help="Explicit kernel configuration (Triton ops)."),
-    click.Option(
-        ["--lang"], type=click.Choice(["zh", "en", "all"]), default="all", show_default=True, help="Languages."
-    ),
-    click.Option(
-        ["--out"], type=click.Path(path_type=Path), default=Path("ktrace-site"), show_default=True, help="Site folder."
-    ),
+    click.Option(["--lang"], **LANG),
+    click.Option(["--out"], **OUT),
     click.Option(["--timeout", "timeout_s"], type=click.IntRange(1), default=600, help="Seconds a capture may take."),
     click.Option(["--json", "json_"], is_flag=True, help="One JSON object a call (docs/json.md)."),
 )
@@ -167,12 +159,6 @@ def _load_renderer() -> None:
     import tracer.render.publish  # noqa: F401
 
 
-def _languages(lang: str) -> tuple[str, ...]:
-    from tracer.render.languages import LANGUAGES
-
-    return LANGUAGES if lang == "all" else (lang,)
-
-
 def run_op(
     op: Op,
     options: dict[str, str],
@@ -228,7 +214,7 @@ def run_op(
         raised += record.exception is not None
         from tracer.render.publish import publish
 
-        done = publish(record, out, _languages(lang), refresh=False)
+        done = publish(record, out, languages(lang), refresh=False)
         if json_:
             answer = run_answer(done.report, page=str(done.page), record=str(done.record))
             click.echo(msgspec.json.encode(answer).decode())
@@ -252,7 +238,7 @@ def run_op(
         if (out / "entries").is_dir():
             from tracer.render.publish import refresh_index
 
-            refresh_index(out, _languages(lang))
+            refresh_index(out, languages(lang))
     if not json_:
         click.echo(f"\nsite: {out}   build it: ktrace site build {out}   read it: ktrace site serve {out}")
     return 1 if raised else 0

@@ -9,10 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from tracer.aiter.tree import AiterTree
 from tracer.capture.targets import DRY_TARGETS
+from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
-from tracer.index.tree_index import TreeIndex
 from tracer.resolve.symbols import CkSymbol, CkSymbols, InstanceSymbols, Shape
 
 
@@ -79,13 +78,7 @@ def _text(answer: InstanceSymbols) -> str:
 @click.option("--types", metavar="LIST", help='Another instantiation, as the generator writes it: "F32, F16".')
 @click.option("--bias", is_flag=True, help="The kernels of a call with a bias.")
 @click.option("--target", type=click.Choice(DRY_TARGETS), default=DRY_TARGETS[0], show_default=True)
-@click.option(
-    "--aiter",
-    "aiter_path",
-    envvar="KTRACE_AITER",
-    type=click.Path(path_type=Path),
-    help="A source checkout of aiter; default: the installed package.",
-)
+@click.option("--aiter", "aiter_path", **AITER)
 @click.option("--json", "json_", is_flag=True, help="JSON Lines: one object a symbol (docs/where.md).")
 def command(
     instances: tuple[str, ...],
@@ -99,9 +92,8 @@ def command(
 ) -> None:
     """Print the kernel symbols that a CK instance compiles to, or the one that runs for a shape."""
     problem = read_shape(shape, k_batch) if shape is not None else None
-    index = TreeIndex(AiterTree.find(aiter_path))
-    finder = CkSymbols(index, target)
-    try:
+    with opened_index(aiter_path) as index:
+        finder = CkSymbols(index, target)
         for name in instances:
             answer = finder.of(name, types, problem, bias=bias)
             if json_:
@@ -109,7 +101,3 @@ def command(
                     click.echo(msgspec.json.encode(as_json(answer, symbol)).decode())
             else:
                 click.echo(_text(answer))
-    finally:
-        index.save()
-    for note in index.notes:
-        click.echo(f"note: {note}", err=True)

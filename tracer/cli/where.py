@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from tracer.aiter.tree import AiterTree
+from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Hop, SourceRef
@@ -110,20 +110,13 @@ def as_text(answer: Where) -> str:
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--coverage", is_flag=True, help="How far every declared op is led, by module and in total.")
-@click.option(
-    "--aiter",
-    "aiter_path",
-    envvar="KTRACE_AITER",
-    type=click.Path(path_type=Path),
-    help="A source checkout of aiter; default: the installed package.",
-)
+@click.option("--aiter", "aiter_path", **AITER)
 @click.option("--json", "json_", is_flag=True, help="One JSON object a name (docs/where.md).")
 def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, json_: bool) -> None:
     """Lead an op, a function, a kernel, an instance or a code object to its source, line by line."""
     if coverage == bool(names):
         raise UsageError("where takes names or --coverage", expected="one of them")
-    index = TreeIndex(AiterTree.find(aiter_path))
-    try:
+    with opened_index(aiter_path) as index:
         if coverage:
             from tracer.cli.where_coverage import show
 
@@ -133,7 +126,3 @@ def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, jso
             for name in names:
                 answer = finder.find(name)
                 click.echo(msgspec.json.encode(as_json(answer, index)).decode() if json_ else as_text(answer))
-    finally:
-        index.save()
-        for note in index.notes:
-            click.echo(f"note: {note}", err=True)

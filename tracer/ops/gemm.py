@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer.model.roofline import Work
 from tracer.ops.base import Dim, Op, Option, Options, Shape, TensorFactory
+from tracer.ops.torch_gemm import torch_float
 
 _M = Dim("M", "rows of the activations: tokens")
 _N = Dim("N", "rows of the weight: output features")
@@ -55,12 +56,6 @@ def quant_work(m: int, k: int) -> Work:
     )
 
 
-def _torch_dtype(name: str) -> Any:
-    import torch
-
-    return {"bf16": torch.bfloat16, "fp16": torch.float16}[name]
-
-
 class GemmA8W8Blockscale(Op):
     """Y[M,N] = (XQ[M,K] * x_scale) (WQ[N,K] * w_scale)^T with fp8 operands and block scales."""
 
@@ -84,7 +79,7 @@ class GemmA8W8Blockscale(Op):
             "WQ": factory.tensor((n, k), dtypes.fp8),
             "x_scale": factory.tensor((m, kb), torch.float32, low=0.5, high=1.5),
             "w_scale": factory.tensor((nb, kb), torch.float32, low=0.5, high=1.5),
-            "dtype": _torch_dtype(options["dtype"]),
+            "dtype": torch_float(options["dtype"]),
         }
 
     def call(self, inputs: Mapping[str, Any], options: Options, config: Mapping[str, Any] | None) -> Any:
