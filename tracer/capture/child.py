@@ -27,7 +27,7 @@ from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, 
 from tracer.capture.serving import serve
 from tracer.capture.story import keep_story
 from tracer.capture.tensors import DryTensors, RealBodies
-from tracer.capture.triton_driver import TritonLaunches
+from tracer.capture.triton_launches import TritonLaunches
 from tracer.capture.values import Values
 from tracer.errors import SourceTreeError
 from tracer.model.capture import TORCH_OPERATORS, CaptureRecord, ExceptionInfo, Lost

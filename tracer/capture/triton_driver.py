@@ -1,249 +1,94 @@
-"""A Triton driver for a GPU that is not there: kernels really compiled for the target in, a `Launch` a launch out.
+"""A Triton driver for a GPU that is not there: the target's facts in, an object that Triton takes for its driver out.
 
 Triton asks its active driver for the target, the launcher and the loader. This one names the target, loads nothing and
-launches nothing, and keeps what the launcher was given. A launch is `resolved`: the call that leads to it ran and is
-observed (`frame_evidence`), the kernel is really there, and only a GPU could have run it.
+launches nothing: what is to be launched goes to the launcher that it was made with.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
-from tracer.capture.definitions import definition_of
-from tracer.capture.frames import FrameRecorder
-from tracer.capture.places import Places
 from tracer.capture.protocol import TargetFacts
-from tracer.capture.triton_steps import core_flow
-from tracer.capture.values import Values
-from tracer.codeobjects.amdgcn import read_amdgcn
 from tracer.codeobjects.kernel import KernelCode
 from tracer.codeobjects.metadata import kernel_notes
-from tracer.model.capture import CompiledKernel, Launch, Resources
-from tracer.model.evidence import Evidence, GridUnit
-
-_REASON = (
-    "compiled for the target and not run: name, registers and LDS are the code object's, "
-    "the grid is what the launcher was given"
-)
-_OPTIONS = (
-    "waves_per_eu", "matrix_instr_nonkdim", "kpack", "num_ctas", "schedule_hint", "enable_fp_fusion",
-    "launch_cooperative_grid", "maxnreg", "ir_override",
-)  # fmt: skip
-_COMPILER = "calls of Triton's compiler"
 
 
-class TritonLaunches:
-    """Collects the launches that Triton would make.
-
-    Args:
-        facts: the target.
-        places: names files relative to their trees.
-        locate: gives the id of the innermost recorded frame at or above a frame.
-        number: gives the next launch's id.
-        values: told which tensors a kernel may write to.
-    """
-
-    def __init__(
-        self,
-        facts: TargetFacts,
-        places: Places,
-        locate: Callable[[FrameType | None], int | None],
-        number: Callable[[], int],
-        values: Values,
-    ) -> None:
-        self._facts = facts
-        self._places = places
-        self._locate = locate
-        self._number = number
-        self._values = values
-        self._compiled: dict[str, Any] = {}
-        self._counted: dict[str, dict[str, int]] = {}
-        self._recorder: FrameRecorder | None = None
-        self.launches: list[Launch] = []
-
-    def begin(self, recorder: FrameRecorder) -> None:
-        """Forgets the last op's launches; `recorder` is paused while the compiler runs."""
-        self.launches = []
-        self._recorder = recorder
-
-    def install(self) -> None:
-        """Makes the driver active, for good."""
-        import triton
-        import triton.compiler
-        from triton.backends.compiler import GPUTarget
-        from triton.backends.driver import GPUDriver
-
-        target = GPUTarget("hip", self._facts.target.arch, self._facts.target.wave_size)
-        launches = self
-
-        class Utilities:
-            """What `driver.active.utils` offers."""
-
-            def get_device_properties(self, device: int) -> dict[str, Any]:
-                return {
-                    "max_shared_mem": launches._facts.lds_bytes_per_block,
-                    "multiprocessor_count": launches._facts.target.compute_units,
-                    "warpSize": launches._facts.target.wave_size,
-                    "arch": launches._facts.target.arch,
-                }
-
-            def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[Any, ...]:
-                note = _note_of(name, binary)
-                registers = note.resources.vgprs if note else None
-                threads = note.max_block_threads if note else None
-                return object(), 1, registers or 0, 0, threads or 1024
-
-        class Driver(GPUDriver):  # type: ignore[misc]  # Triton is not there for the type checker
-            def __init__(self) -> None:
-                self.utils = Utilities()
-                self.launcher_cls = launches.launcher
-                self.get_current_device = lambda: 0
-                self.set_current_device = lambda device: None
-                self.get_current_stream = lambda device=None: 0
-                self.get_device_capability = lambda device=None: None
-
-            @staticmethod
-            def is_active() -> bool:
-                return True
-
-            def map_python_to_cpp_type(self, ty: str) -> str:
-                raise NotImplementedError(f"a dry run builds no C launcher (asked for the type {ty})")
-
-            def get_current_target(self) -> Any:
-                return target
-
-            def get_active_torch_device(self) -> Any:
-                import torch
-
-                return torch.device("cuda", 0)
-
-            def get_device_interface(self) -> Any:
-                import torch
-
-                return torch.cuda
-
-            def get_benchmarker(self) -> Any:
-                raise NotImplementedError(
-                    "a dry run measures nothing: give the configuration that autotuning would choose"
-                )
-
-            def get_empty_cache_for_benchmark(self) -> Any:
-                raise NotImplementedError("a dry run measures nothing")
-
-            def clear_cache(self, cache: Any) -> None:
-                raise NotImplementedError("a dry run measures nothing")
-
-        Driver.__abstractmethods__ = frozenset()
-        triton.runtime.driver.set_active(Driver())
-        real_compile = triton.compiler.compile
-
-        # JITFunction imports `compile` from this package when it first runs (triton 3.4 to 3.6)
-        def compile_and_keep(*args: Any, **kwargs: Any) -> Any:
-            recorder = launches._recorder
-            was = recorder.pause(_COMPILER) if recorder is not None else False
-            try:
-                compiled = real_compile(*args, **kwargs)
-                launches._counted[compiled.metadata.hash] = _instructions(compiled)
-            finally:
-                if recorder is not None:
-                    recorder.resume(was)
-            launches._compiled[compiled.metadata.hash] = compiled
-            return compiled
-
-        triton.compiler.compile = compile_and_keep
-
-    def launcher(self, source: Any, metadata: Any) -> Callable[..., None]:
-        """The launcher of one compiled kernel: called as Triton calls it, with the grid first."""
-
-        def launch(grid_x: int, grid_y: int, grid_z: int, stream: int, function: Any, *args: Any) -> None:
-            frame = self._locate(sys._getframe(1))
-            self.launches.append(self._launch(source, metadata, (grid_x, grid_y, grid_z), frame))
-            for value in args:
-                if hasattr(type(value), "untyped_storage"):
-                    self._values.written(value, f"the kernel {metadata.name}", lambda _: None)
-
-        return launch
-
-    def _launch(self, source: Any, metadata: Any, grid: tuple[int, int, int], frame: int | None) -> Launch:
-        compiled = self._compiled.get(metadata.hash)
-        binary = compiled.asm.get("hsaco", b"") if compiled is not None else b""
-        note = _note_of(metadata.name, binary)
-        resources = note.resources if note is not None else Resources()
-        wave = self._facts.target.wave_size or 64
-        return Launch(
-            id=self._number(),
-            kernel=metadata.name,
-            grid=(int(grid[0]), int(grid[1]), int(grid[2])),
-            grid_unit_seen=GridUnit.BLOCKS,
-            block=(int(metadata.num_warps) * wave, 1, 1),
-            # the metadata's figure counts static and dynamic LDS; the note of some Tritons leaves the dynamic part out
-            resources=_with_lds(resources, int(metadata.shared)),
-            frame=frame,
-            evidence=Evidence.RESOLVED,
-            frame_evidence=Evidence.OBSERVED if frame is not None else Evidence.UNRESOLVED,
-            reason=_REASON,
-            compiled=self._kernel(source, metadata, compiled, len(binary)),
-        )
-
-    def _kernel(self, source: Any, metadata: Any, compiled: Any, binary_bytes: int) -> CompiledKernel:
-        function = source.fn
-        assembly = compiled.asm.get("amdgcn", "") if compiled is not None else ""
-        constants = _constexprs(source, function)
-        return CompiledKernel(
-            target=self._facts.target.arch or "",
-            num_warps=metadata.num_warps,
-            num_stages=metadata.num_stages,
-            options={name: _plain(getattr(metadata, name)) for name in _OPTIONS if hasattr(metadata, name)},
-            constexprs=constants,
-            keys=_repr_keys(function),
-            source=self._places.ref(function.fn.__code__.co_filename, definition_of(function.fn.__code__).line),
-            core_flow=core_flow(function, self._places, constants),
-            isa_lines=assembly.count("\n") or None,
-            binary_bytes=binary_bytes or None,
-            instructions=self._counted.get(metadata.hash, {}),
-        )
-
-
-def _with_lds(resources: Resources, lds_bytes: int) -> Resources:
-    import msgspec
-
-    return msgspec.structs.replace(resources, lds_bytes=lds_bytes)
-
-
-def _note_of(name: str, binary: bytes) -> KernelCode | None:
+def note_of(name: str, binary: bytes) -> KernelCode | None:
+    """What a code object says of its kernel of that name; None when it has none."""
     return next((note for note in kernel_notes(binary) if note.name == name), None)
 
 
-def _instructions(compiled: Any) -> dict[str, int]:
-    """Mnemonic -> how often it stands in the assembly of a compiled kernel; empty where it has no AMD assembly."""
-    kernels = read_amdgcn(compiled.asm.get("amdgcn", "")).kernels
-    kernel = next((kernel for kernel in kernels if kernel.name == compiled.metadata.name), None)
-    return (kernel.instructions or {}) if kernel is not None else {}
+class _Utilities:
+    """What `driver.active.utils` offers."""
+
+    def __init__(self, facts: TargetFacts) -> None:
+        self._facts = facts
+
+    def get_device_properties(self, device: int) -> dict[str, Any]:
+        return {
+            "max_shared_mem": self._facts.lds_bytes_per_block,
+            "multiprocessor_count": self._facts.target.compute_units,
+            "warpSize": self._facts.target.wave_size,
+            "arch": self._facts.target.arch,
+        }
+
+    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[Any, ...]:
+        note = note_of(name, binary)
+        registers = note.resources.vgprs if note else None
+        threads = note.max_block_threads if note else None
+        return object(), 1, registers or 0, 0, threads or 1024
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
+def absent_driver(facts: TargetFacts, launcher: Callable[..., Any]) -> Any:
+    """The driver of a GPU that is not there.
 
+    Args:
+        facts: the target.
+        launcher: makes the launcher of a compiled kernel from its source and metadata, as Triton's own drivers do.
+    """
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.driver import GPUDriver
 
-def _constexprs(source: Any, function: Any) -> dict[str, Any]:
-    """Compile-time arguments by name: Triton keys them by path, a tuple of positions (3.2 and later)."""
-    found = {}
-    for path, value in source.constants.items():
-        position = path[0] if isinstance(path, tuple) else path
-        name = function.arg_names[position] if isinstance(position, int) else str(position)
-        found[name] = _plain(value)
-    return found
+    target = GPUTarget("hip", facts.target.arch, facts.target.wave_size)
 
+    class Driver(GPUDriver):  # type: ignore[misc]  # Triton is not there for the type checker
+        def __init__(self) -> None:
+            self.utils = _Utilities(facts)
+            self.launcher_cls = launcher
+            self.get_current_device = lambda: 0
+            self.set_current_device = lambda device: None
+            self.get_current_stream = lambda device=None: 0
+            self.get_device_capability = lambda device=None: None
 
-def _repr_keys(function: Any) -> tuple[str, ...] | None:
-    """The keys that a kernel's own `repr` joins into its name: aiter's make_kernel_repr closes over the list."""
-    naming = getattr(function, "_repr", None)
-    code = getattr(naming, "__code__", None)
-    cells = getattr(naming, "__closure__", None)
-    if code is None or "config_keys" not in code.co_freevars or not cells:
-        return None
-    keys = cells[code.co_freevars.index("config_keys")].cell_contents
-    return tuple(keys) if all(isinstance(key, str) for key in keys) else None
+        @staticmethod
+        def is_active() -> bool:
+            return True
+
+        def map_python_to_cpp_type(self, ty: str) -> str:
+            raise NotImplementedError(f"a dry run builds no C launcher (asked for the type {ty})")
+
+        def get_current_target(self) -> Any:
+            return target
+
+        def get_active_torch_device(self) -> Any:
+            import torch
+
+            return torch.device("cuda", 0)
+
+        def get_device_interface(self) -> Any:
+            import torch
+
+            return torch.cuda
+
+        def get_benchmarker(self) -> Any:
+            raise NotImplementedError("a dry run measures nothing: give the configuration that autotuning would choose")
+
+        def get_empty_cache_for_benchmark(self) -> Any:
+            raise NotImplementedError("a dry run measures nothing")
+
+        def clear_cache(self, cache: Any) -> None:
+            raise NotImplementedError("a dry run measures nothing")
+
+    Driver.__abstractmethods__ = frozenset()
+    return Driver()

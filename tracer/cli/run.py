@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -159,6 +159,18 @@ def _load_renderer() -> None:
     import tracer.render.publish  # noqa: F401
 
 
+def _publish(record: CaptureRecord, out: Path, wanted: Sequence[str], *, json_: bool) -> None:
+    """Writes the page of a record and says what it came to."""
+    from tracer.render.publish import publish
+
+    done = publish(record, out, wanted, refresh=False)
+    if json_:
+        answer = run_answer(done.report, page=str(done.page), record=str(done.record))
+        click.echo(msgspec.json.encode(answer).decode())
+    else:
+        click.echo(run_text(done.report, page=str(done.page)))
+
+
 def run_op(
     op: Op,
     options: dict[str, str],
@@ -212,14 +224,7 @@ def run_op(
     def show(_: int, record: CaptureRecord) -> None:
         nonlocal raised
         raised += record.exception is not None
-        from tracer.render.publish import publish
-
-        done = publish(record, out, languages(lang), refresh=False)
-        if json_:
-            answer = run_answer(done.report, page=str(done.page), record=str(done.record))
-            click.echo(msgspec.json.encode(answer).decode())
-        else:
-            click.echo(run_text(done.report, page=str(done.page)))
+        _publish(record, out, languages(lang), json_=json_)
 
     try:
         with _orderly_end():
