@@ -11,7 +11,8 @@ from tracer.index.cpp_templates import Head, Parameter
 from tracer.resolve.cxx.environment import Env, Function, NamespaceName
 from tracer.resolve.cxx.headers import Headers, Place
 from tracer.resolve.cxx.operators import fixed_member, same_type
-from tracer.resolve.cxx.reader import Reader, tokenize
+from tracer.resolve.cxx.reader import Reader
+from tracer.resolve.cxx.tokens import tokenize
 from tracer.resolve.cxx.values import Constant, Named, Pack, Unknown, flatten
 
 #: how many instantiations may be open at once before the text is taken for circular

@@ -6,7 +6,6 @@ read. What a run decides is `Unknown` and spreads.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from tracer.resolve.cxx.environment import Env, Function, Lambda, NamespaceName
@@ -18,6 +17,7 @@ from tracer.resolve.cxx.operators import (
     same_type,
     unary,
 )
+from tracer.resolve.cxx.tokens import Cursor
 from tracer.resolve.cxx.values import (
     BUILTINS,
     FALSE,
@@ -36,12 +36,6 @@ from tracer.resolve.cxx.values import (
 if TYPE_CHECKING:
     from tracer.resolve.cxx.evaluate import Evaluator
 
-_TOKEN = re.compile(
-    r"\s+|(?P<word>[A-Za-z_]\w*)|(?P<number>0[xX][0-9a-fA-F]+|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfFzZ]*"
-    r'|(?P<string>"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')'
-    r"|(?P<mark>\.\.\.|::|->|<=|>=|==|!=|&&|\|\||<<|\+\+|--|[-+*/%&|^!=]=|.)",
-    re.DOTALL,
-)
 _SKIPPED = {"typename", "template", "const", "constexpr", "struct", "class", "volatile", "static", "inline", "auto"}
 _TYPE_WORDS = {"unsigned", "signed", "long", "short", "int", "char", "double"}
 _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<",), ("+", "-"),
@@ -50,67 +44,14 @@ _IDENTITIES = {"remove_cvref_t", "remove_cv_t", "remove_reference_t", "remove_co
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
 
 
-def tokenize(text: str) -> list[str]:
-    """The tokens of a text, numbers without their suffix."""
-    out = []
-    for match in _TOKEN.finditer(text):
-        token = match.group("word") or match.group("number") or match.group("string") or match.group("mark")
-        if token:
-            out.append(token)
-    return out
-
-
-class Reader:
+class Reader(Cursor):
     """Reads tokens in an environment and evaluates them on the way."""
 
     def __init__(self, evaluator: Evaluator, tokens: list[str], env: Env) -> None:
         """Takes the tokens and what they can see."""
+        super().__init__(tokens)
         self.evaluator = evaluator
-        self.tokens = tokens
         self.env = env
-        self.at = 0
-
-    def peek(self, ahead: int = 0) -> str:
-        """The next token, or "" at the end."""
-        index = self.at + ahead
-        return self.tokens[index] if index < len(self.tokens) else ""
-
-    def take(self) -> str:
-        """Reads the next token."""
-        self.at += 1
-        return self.peek(-1)
-
-    def closing(self, start: int) -> int:
-        """The index of the bracket that closes the one at `start`; the end when none does."""
-        pairs = {"(": ")", "[": "]", "{": "}"}
-        opener, closer, depth = self.tokens[start], pairs[self.tokens[start]], 0
-        for index in range(start, len(self.tokens)):
-            if self.tokens[index] == opener:
-                depth += 1
-            elif self.tokens[index] == closer:
-                depth -= 1
-                if depth == 0:
-                    return index
-        return len(self.tokens)
-
-    def split_arguments(self) -> list[list[str]]:
-        """The tokens of `<a, b<c>, d>` as lists, split at the commas of its own level."""
-        out: list[list[str]] = [[]]
-        depth = 0
-        for token in self.tokens:
-            if token in "<([{" and token:
-                depth += 1
-                if depth == 1:
-                    continue
-            elif token in (">", ")", "]", "}"):
-                depth -= 1
-                if depth == 0:
-                    break
-            if token == "," and depth == 1:
-                out.append([])
-            else:
-                out[-1].append(token)
-        return [tokens for tokens in out if tokens]
 
     # ---- expressions ------------------------------------------------------------------------------------------------
 
@@ -244,7 +185,7 @@ class Reader:
         parameters: list[str] = []
         if self.peek() == "(":
             end = self.closing(self.at)
-            written = Reader(self.evaluator, self.tokens[self.at : end + 1], self.env).split_arguments()
+            written = Cursor(self.tokens[self.at : end + 1]).split_arguments()
             parameters = [tokens[-1] for tokens in written]
             self.at = end + 1
         while self.peek() not in ("{", ""):

@@ -14,7 +14,8 @@ import msgspec
 from tracer.resolve.cxx.environment import Env, Function, Lambda
 from tracer.resolve.cxx.evaluate import Evaluator
 from tracer.resolve.cxx.headers import Headers
-from tracer.resolve.cxx.reader import Reader, tokenize
+from tracer.resolve.cxx.reader import Reader
+from tracer.resolve.cxx.tokens import tokenize
 from tracer.resolve.cxx.values import Constant, Named, Object, Unknown, flatten
 
 _LOOPS = ("for", "while", "switch")
