@@ -14,6 +14,7 @@ import msgspec
 from tracer.index.cpp_facts import Call
 from tracer.index.cpp_macros import split_arguments
 from tracer.index.generated import HOLE
+from tracer.index.receivers import Receivers
 from tracer.index.scope import Place, Scope
 
 #: calls that launch what their first argument names
@@ -38,11 +39,6 @@ _COMMON_METHODS = frozenset((
     "push_back", "emplace", "insert", "clear", "count", "c_str", "str", "stride", "dim", "dtype", "numel", "data_ptr",
     "options", "device", "sizes", "is_contiguous", "element_size", "itemsize", "scalar_type", "first", "second",
 ))  # fmt: skip
-#: what follows a variable that is made from a class, and what precedes one that is declared with it
-_MADE = re.compile(
-    r"\s*(?:=|\{|\()\s*(?:reinterpret_cast|static_cast|dynamic_cast|std::make_unique|std::make_shared|new)\s*<?\s*([\w:]+)"
-)
-_DECLARED = re.compile(r"([A-Za-z_][\w:]*)(?:<[^;(){}]*>)?\s*[*&]*\s*(?:const\s+)?\Z")
 _LIMIT = 4000
 
 
@@ -110,7 +106,7 @@ class _Search:
         self.seen: set[tuple[object, ...]] = set()
         self.reached: list[Place] = []
         self.scripts: set[str] = set()
-        self.classes: dict[tuple[object, ...], str | None] = {}
+        self.receivers = Receivers(scope)
 
     def run(self, start: Place) -> LaunchSearch:
         self._push(start, {}, (), False)
@@ -274,7 +270,7 @@ class _Search:
             self._launch(task, "asm", call.line, leaf)
             return True
         if leaf == "launch_kernel" and call.receiver:
-            owner = self._owner(task, call.receiver)
+            owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
             if _ASM_CLASS.match(owner) if owner is not None else asm:
                 self._launch(task, "asm", call.line, "; ".join(self._objects(task.place)) or call.receiver)
                 return True
@@ -320,7 +316,7 @@ class _Search:
         return True
 
     def _method(self, task: _Task, call: Call, leaf: str) -> None:
-        owner = self._owner(task, call.receiver)
+        owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
         if owner is not None:
             found = self.scope.definitions(f"{owner}::{leaf}", "", call.arguments)
             if found:
@@ -334,41 +330,6 @@ class _Search:
         if len(owners) == 1 and self.scope.types(next(iter(owners))):
             for place in found:
                 self._push(place, {}, (*task.path, task.place), True)
-
-    def _owner(self, task: _Task, receiver: str) -> str | None:
-        """The class of a receiver; a macro's body also sees the variables of the function that uses it."""
-        for place in (task.place, *reversed(task.path)):
-            owner = self._receiver_class(place, receiver)
-            if owner is not None or place.function.kind != "macro":
-                return owner
-        return None
-
-    def _receiver_class(self, place: Place, receiver: str) -> str | None:
-        """The class of a variable, where the function's own text declares it."""
-        word = re.match(r"\(?\*?(\w+)", receiver)
-        if word is None:
-            return None
-        key = (*place.key, word.group(1))
-        if key not in self.classes:
-            found = self._declared_class(self.scope.body(place), word.group(1))
-            owner = place.function.name.rpartition("::")[0]
-            for file, alias in self.scope.types(owner) if found is None and owner else ():
-                if file == place.file and not alias.target:
-                    text = self.scope.lines(file, alias.line, alias.last)
-                    found = self._declared_class(text, word.group(1))
-            self.classes[key] = found
-        return self.classes[key]
-
-    def _declared_class(self, text: str, name: str) -> str | None:
-        for i, m in enumerate(re.finditer(rf"\b{re.escape(name)}\b", text)):
-            tail = _MADE.match(text, m.end())
-            head = _DECLARED.search(text[max(0, m.start() - 160) : m.start()])
-            for found in (tail, head if text[m.end() :].lstrip()[:1] in "=;({,)[" else None):
-                if found is not None and self.scope.types(found.group(1)):
-                    return found.group(1).rpartition("::")[2]
-            if i == 2:
-                break
-        return None
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:
