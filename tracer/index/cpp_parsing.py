@@ -20,10 +20,14 @@ def _query(text: str) -> Query:
 
 
 def captures(query: str, root: Node) -> dict[str, list[Node]]:
-    """The nodes below a root that a query captures, by the names that it gives them."""
+    """The nodes below a root that a query captures, by the names that it gives them, in the order of the text.
+
+    tree-sitter itself keeps no order: it gives the nodes of a name as a set.
+    """
     import tree_sitter
 
-    return tree_sitter.QueryCursor(_query(query)).captures(root)
+    found = tree_sitter.QueryCursor(_query(query)).captures(root)
+    return {name: sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)) for name, nodes in found.items()}
 
 
 def read_nodes(source: str) -> tuple[bytes, Node]:

@@ -16,7 +16,7 @@ from tracer.index.cpp_facts import Function, TypeAlias
 from tracer.index.cpp_file import read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 
 #: the name that stands for a placeholder begins with this
 HOLE = "KTRACE_"
@@ -35,7 +35,6 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
         functions: functions, macros and fragments in its templates; a fragment is named after the Python variable.
         types: classes and aliases in its templates.
         imports: modules it imports from its own folder or package, as dotted names.
-        names: file names that its text mentions (`gemm_a8w8_lookup.h`).
         includes: what its templates include, placeholders in braces (`common{quanttype}.cuh`).
         capitals: macro names that its text mentions; one that ends with `{` is the beginning of a name.
         words: identifier-like string literals (an instance name begins with one of them).
@@ -45,7 +44,6 @@ class ScriptFacts(msgspec.Struct, frozen=True, array_like=True):
     functions: tuple[Function, ...] = ()
     types: tuple[TypeAlias, ...] = ()
     imports: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     capitals: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
@@ -78,12 +76,10 @@ def read_script(data: bytes) -> ScriptFacts:
             types += named
     includes = dict.fromkeys(re.findall(r'#\s*include\s*"([^"\n]+)"', text))
     capitals = sorted(set(re.findall(r"\b[A-Z][A-Z0-9_]{7,}\{?", text)))
-    names = sorted(set(re.findall(r"[\w{}.]*\w\.(?:h|hpp|cuh|cu|cpp)\b", text)))
     return ScriptFacts(
         tuple(functions),
         tuple(types),
         tuple(_imports(tree)),
-        tuple(names),
         tuple(includes),
         tuple(capitals),
         tuple(sorted(words)),
