@@ -11,7 +11,8 @@ from tests.aiter.test_configs import HEADER, OLD_CORE
 from tests.aiter.test_configs import tree as config_tree
 from tracer.aiter.aiter_log import LoggedLookup, read_log
 from tracer.aiter.asm_tables import asm_kernels
-from tracer.aiter.lint import FindingKind, Severity, lint
+from tracer.aiter.findings import FindingKind, Severity
+from tracer.aiter.lint import lint
 from tracer.aiter.tree import AiterTree
 
 RECIPE = """{

@@ -12,7 +12,9 @@ import msgspec
 
 from tracer.aiter.aiter_log import LoggedLookup, read_log
 from tracer.aiter.compiled import compiled_in
-from tracer.aiter.lint import ARCH_OF_CU_NUM, LintResult, Severity, lint
+from tracer.aiter.findings import LintResult, Severity
+from tracer.aiter.lint import lint
+from tracer.aiter.lint_kernels import ARCH_OF_CU_NUM
 from tracer.aiter.lookups import FUSED_MOE, lookup_rule, ops
 from tracer.aiter.tree import AiterTree, default_environment
 from tracer.aiter.tuned import lookup

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.aiter.lint import Finding
+from tracer.aiter.findings import Finding
 from tracer.aiter.tree import AiterTree
 from tracer.model.environment import Target
 from tracer.model.source import CsvRow, TunedLookup, TunedStatus
