@@ -92,7 +92,3 @@ class NameSyntaxError(KtraceError):
         self.text = text
         self.start = start
         self.end = end
-
-    def caret(self) -> str:
-        """Draws the name with a caret line under the part that broke the grammar."""
-        return f"{self.text}\n{' ' * self.start}{'^' * max(1, self.end - self.start)}"

@@ -109,7 +109,8 @@ def check_names(tree: AiterTree) -> None:
         for instance in (*table.by_id.values(), *table.defaults.values()):
             decoded = registry.decode(instance.name)
             assert decoded.complete, instance.name
-            assert instance.disagreements() == (), instance.name
+            stated = {key: decoded.fields[key] for key in instance.values if key in decoded.fields}
+            assert stated == {key: instance.values[key] for key in stated}, instance.name
             line = tree.absolute(instance.file).read_text().splitlines()[instance.line - 1]
             assert "nstance(" in line, (instance.file, instance.line)
             count += 1

@@ -92,9 +92,7 @@ def test_no_two_grammars_claim_one_damaged_name() -> None:
 
 def test_the_index_by_prefix_finds_what_accepts_accepts() -> None:
     for grammar_name, name in CASES:
-        found = registry.grammar_of(_spelled(name))
-        assert found is not None
-        assert found.name == grammar_name
+        assert registry.decode(_spelled(name)).grammar == grammar_name
 
 
 # ---- fields, spans --------------------------------------------------------------------------------------------------

@@ -95,11 +95,6 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
         stated = registry.decode(self.name).fields
         return {key: value for key, value in self.values.items() if key not in stated}
 
-    def disagreements(self) -> tuple[str, ...]:
-        """Keys in which the decoded name and the source differ; empty for a name that is read right."""
-        stated = registry.decode(self.name).fields
-        return tuple(key for key, value in self.values.items() if key in stated and stated[key] != value)
-
 
 class InstanceTable(msgspec.Struct, frozen=True, kw_only=True):
     """The instances of one family.
@@ -127,11 +122,6 @@ class InstanceTable(msgspec.Struct, frozen=True, kw_only=True):
 def module_file(tree: AiterTree, family: str) -> str | None:
     """The generator module of a family in this tree; None when this aiter has none."""
     return next((file for file in MODULES[family] if tree.absolute(file).is_file()), None)
-
-
-def evaluated(tree: AiterTree, file: str, arch: str) -> Evaluator:
-    """A generator module, evaluated afresh for a target. Raises SourceTreeError when it can't be read."""
-    return Evaluator(tree.absolute(file), {"get_gfx": lambda: arch})
 
 
 def instance_table(tree: AiterTree, family: str, arch: str) -> InstanceTable:

@@ -67,26 +67,6 @@ def find_line(path: Path, pattern: str, *, start: int = 1, end: int | None = Non
     return None
 
 
-def find_definition(path: Path, name: str, *, start: int = 1) -> int | None:
-    """The line where a C++ function of this name is defined: its name, a parameter list, then a brace.
-
-    Declarations (ending in a semicolon), calls, comments and strings do not count. Returns None when there is none.
-    """
-    if not path.is_file():
-        return None
-    text = blank_comments(read(path))
-    offset = len("".join(text.splitlines(keepends=True)[: start - 1]))
-    for found in re.compile(rf"(?<![\w.:>]){re.escape(name)}\s*(?:<[^;{{}}()]*>)?\s*\(").finditer(text, offset):
-        close = _matching(text, found.end() - 1)
-        if close is not None and re.match(r"\s*(?:const\b|noexcept\b|->\s*[\w:<>,\s&*]+)?\s*\{", text[close + 1 :]):
-            before = text[: found.start()].rstrip()
-            if before and (before[-1].isalnum() or before[-1] in "_>&*"):
-                last = re.search(r"\w*$", before)
-                if last is not None and last.group() not in ("return", "else", "new", "throw"):
-                    return text.count("\n", 0, found.start()) + 1
-    return None
-
-
 def block_end(path: Path, line: int) -> int | None:
     """The line of the brace that closes the first block opened at or after `line`; None when none does."""
     text = blank_comments(read(path))

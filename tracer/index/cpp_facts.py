@@ -93,12 +93,10 @@ class CppFacts(msgspec.Struct, frozen=True, array_like=True):
         includes: (as written, line, whether in quotes).
         functions: definitions, declarations, macros with code, and one fragment for code outside functions.
         types: classes and aliases.
-        attribute_macros: object-like macros that only decorate declarations.
         errors: how many places the parser could not read.
     """
 
     includes: tuple[tuple[str, int, bool], ...] = ()
     functions: tuple[Function, ...] = ()
     types: tuple[TypeAlias, ...] = ()
-    attribute_macros: tuple[str, ...] = ()
     errors: int = 0

@@ -81,7 +81,6 @@ def read_file(
         includes,
         tuple(functions),
         tuple(reader.types()),
-        tuple(m.name for m in prepared.macros if m.is_attribute and m.body.strip()),
         reader.errors,
     )
 

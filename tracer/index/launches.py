@@ -72,14 +72,12 @@ class LaunchSearch(msgspec.Struct, frozen=True):
 
     Attributes:
         launches: the launches, nearest first, each place once.
-        followed: how many functions were looked at.
         open_ends: names that are called, belong to no known library, and are defined nowhere in the scope.
         reached: the functions looked at.
         objects: code objects and configuration tables that these functions name.
     """
 
     launches: tuple[Launch, ...]
-    followed: int
     open_ends: tuple[str, ...]
     reached: tuple[Place, ...] = ()
     objects: tuple[str, ...] = ()
@@ -115,9 +113,7 @@ class _Search:
             self.reached.append(task.place)
             self._visit(task)
         objects = dict.fromkeys(name for place in self.reached for name in self._objects(place))
-        return LaunchSearch(
-            tuple(self.found.values()), len(self.reached), tuple(self.open), tuple(self.reached), tuple(objects)
-        )
+        return LaunchSearch(tuple(self.found.values()), tuple(self.open), tuple(self.reached), tuple(objects))
 
     def _push(self, place: Place, values: Mapping[str, str], path: tuple[Place, ...], inferred: bool) -> None:
         if place.function.kernel or place.function.device:

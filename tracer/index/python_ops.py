@@ -11,7 +11,7 @@ import msgspec
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 
 #: a file without these bytes declares nothing
 MARKERS = (b"compile_ops", b"torch_compile_guard")
@@ -24,28 +24,22 @@ class OpDeclaration(msgspec.Struct, frozen=True, array_like=True):
         name: the Python function's name.
         line: line of its `def`.
         last: its last line.
-        decorator_line: line of the decorator.
         module: the JIT module; None when the text does not state it as a literal or module constant.
         module_text: the argument as written.
         symbol: what is looked up in the module (`fc_name`, else the function's own name).
         ffi: "pybind" or "ctypes".
         gen_func: the function that builds the recipe for a call, or None.
-        gen_fake: the function that makes the outputs' shapes, or None.
-        develop: whether tensors are converted to aiter's own type at the boundary.
         parameters: names of its parameters.
     """
 
     name: str
     line: int
     last: int
-    decorator_line: int
     module: str | None
     module_text: str
     symbol: str
     ffi: str = "pybind"
     gen_func: str | None = None
-    gen_fake: str | None = None
-    develop: bool = False
     parameters: tuple[str, ...] = ()
 
 
@@ -55,7 +49,6 @@ class GuardedFunction(msgspec.Struct, frozen=True, array_like=True):
     name: str
     line: int
     last: int
-    decorator_line: int
 
 
 class OpFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -119,15 +112,13 @@ class _Declarations(cst.CSTVisitor):
             name = _dotted(call.func).rpartition(".")[2]
             kind = self.aliases.get(name)
             if kind == "compile_ops":
-                self.ops.append(self._op(node, decorator, call))
+                self.ops.append(self._op(node, call))
             elif kind == "torch_compile_guard":
-                self.guarded.append(
-                    GuardedFunction(node.name.value, self._line(node.name), self._last(node), self._line(decorator))
-                )
+                self.guarded.append(GuardedFunction(node.name.value, self._line(node.name), self._last(node)))
 
-    def _op(self, node: cst.FunctionDef, decorator: cst.Decorator, call: cst.Call) -> OpDeclaration:
+    def _op(self, node: cst.FunctionDef, call: cst.Call) -> OpDeclaration:
         named = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
-        order = ("_md_name", "fc_name", "gen_func", "gen_fake", "ffi_type", "develop")
+        order = ("_md_name", "fc_name", "gen_func", "gen_fake", "ffi_type")
         named.update(zip(order, (a.value for a in call.args if a.keyword is None), strict=False))
         module = named.get("_md_name")
         symbol = named.get("fc_name")
@@ -136,14 +127,11 @@ class _Declarations(cst.CSTVisitor):
             node.name.value,
             self._line(node.name),
             self._last(node),
-            self._line(decorator),
             None if module is None else self._value(module),
             "" if module is None else cst.Module([]).code_for_node(module),
             (self._value(symbol) if symbol is not None else None) or node.name.value,
             (self._value(ffi) if ffi is not None else None) or "pybind",
             _dotted(named["gen_func"]) if "gen_func" in named else None,
-            _dotted(named["gen_fake"]) if "gen_fake" in named else None,
-            "develop" in named and _dotted(named["develop"]) == "True",
             tuple(p.name.value for p in node.params.params),
         )
 

@@ -54,9 +54,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         missing: sources that the recipe names and the tree lacks.
         includes: further include folders.
         generators: commands that write sources first.
-        flags: compiler flags for the host and the device compiler, as far as they are plain text.
-        built_as: the name that the recipe gives the module, where it differs.
-        not_interpreted: (field, expression) for expressions that cannot be read without running them.
     """
 
     module: str
@@ -65,9 +62,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     generators: tuple[Generator, ...] = ()
-    flags: tuple[str, ...] = ()
-    built_as: str | None = None
-    not_interpreted: tuple[tuple[str, str], ...] = ()
 
 
 def interpret(expression: str) -> str | None:
@@ -135,8 +129,6 @@ def read_recipes(tree: AiterTree, text: str | None = None) -> dict[str, Recipe]:
 
 
 def _recipe(tree: AiterTree, module: str, line: int, entry: dict[str, object]) -> Recipe:
-    unread: list[tuple[str, str]] = []
-
     def texts(field: str) -> list[str]:
         value = entry.get(field, [])
         out = []
@@ -144,10 +136,7 @@ def _recipe(tree: AiterTree, module: str, line: int, entry: dict[str, object]) -
             if not isinstance(item, str):
                 continue
             found = interpret(item)
-            if found is None:
-                if item.strip() not in ("None", "False", "True"):
-                    unread.append((field, item))
-            elif found.strip():
+            if found is not None and found.strip():
                 out.append(found.strip())
         return out
 
@@ -167,7 +156,6 @@ def _recipe(tree: AiterTree, module: str, line: int, entry: dict[str, object]) -
     for command in texts("blob_gen_cmd"):
         script, _, arguments = command.partition(" ")
         generators.append(Generator(script.lstrip("/"), arguments.strip()))
-    built_as = texts("md_name")
     return Recipe(
         module=module,
         line=line,
@@ -175,7 +163,4 @@ def _recipe(tree: AiterTree, module: str, line: int, entry: dict[str, object]) -
         missing=tuple(missing),
         includes=tuple(re.sub(r"/{2,}", "/", i).strip("/") for i in texts("extra_include")),
         generators=tuple(generators),
-        flags=tuple(texts("flags_extra_cc") + texts("flags_extra_hip")),
-        built_as=built_as[0] if built_as and built_as[0] != module else None,
-        not_interpreted=tuple(unread),
     )

@@ -113,7 +113,6 @@ class Binding(enum.StrEnum):
 
     PYBIND = "pybind"
     CTYPES = "ctypes"
-    TORCH_LIBRARY = "torch_library"
 
 
 class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,8 +35,3 @@ def dtype(item: str) -> str:
     """The tool's spelling of an element type, else its own unqualified name. Raises ValueError for a value."""
     known = TYPES.get(item)
     return known if known is not None else cpp.leaf(type_text(item).partition("<")[0])
-
-
-def element_type(item: str) -> str | None:
-    """The spelling of a type that is surely an element type, pointers and const left out; None for any other text."""
-    return TYPES.get(item.removesuffix("*").removesuffix(" const").strip())

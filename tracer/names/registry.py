@@ -125,14 +125,6 @@ def _everywhere() -> tuple[Grammar, ...]:
     return tuple(_load(module, cls) for module, cls, heads in LINES if not heads)
 
 
-def grammar_of(name: str) -> Grammar | None:
-    """The grammar that claims a clean, demangled name."""
-    for grammar in (*_pointed_to(name[:_HEAD]), *_everywhere()):
-        if grammar.accepts(name):
-            return grammar
-    return None
-
-
 def _read(name: str, context: Context) -> DecodedName:
     """The answer of the first grammar that claims `name`."""
     head = name[:_HEAD]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from tracer.resolve.cxx.headers import Place
-from tracer.resolve.cxx.values import Constant, Named, Object, Pack, Unknown
+from tracer.resolve.cxx.values import Named
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -36,9 +36,6 @@ class NamespaceName(msgspec.Struct, frozen=True):
     """A qualifier that is no type."""
 
     name: str
-
-
-Thing: TypeAlias = Named | Constant | Pack | Unknown | Object | Function | Lambda | NamespaceName
 
 
 class Env(msgspec.Struct):
