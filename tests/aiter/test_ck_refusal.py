@@ -83,6 +83,38 @@ def test_pipeline_v1_takes_a_single_step(wheel: AiterTree) -> None:
     assert blockscale(wheel, 128, 1536, 128).instance == DEFAULT
 
 
+V1 = "a8w8_rowwise_64x16x16x128_16x16_1x1_8x8x1_8x8x1_1x16x1x4_4x4x1_1x1_intrawave_v1"
+V2 = "a8w8_rowwise_64x16x16x64_16x16_1x1_4x16x1_4x16x1_1x16x1x4_4x4x1_1x1_interwave_v2"
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "reason"),
+    [
+        # what CK's own IsSupportedArgument answers when it is compiled for the host and asked
+        (V1, (64, 512, 64, 2), None),
+        (V1, (64, 512, 128, 3), None),
+        (V1, (64, 512, 64, 3), "K = 64 in parts of 32 leaves nothing for the last of 3 parts"),
+        (V1, (3, 256, 64, 8), "K = 64 in parts of 16 leaves nothing for the last of 8 parts"),
+        (V1, (3, 256, 100, 1), "K = 100 is no multiple of 16, the vector in which A is read"),
+        (V2, (16, 64, 512, 1), None),
+        (V2, (16, 64, 1024, 2), None),
+        (V2, (1, 192, 256, 2), "K = 256 makes 2 main-loop steps, pipeline v2 needs more than 4"),
+    ],
+)
+def test_a_row_wise_instance_refuses_what_ck_refuses(
+    wheel: AiterTree, name: str, shape: tuple[int, int, int, int], reason: str | None
+) -> None:
+    how = recipe(wheel, "module_gemm_a8w8")
+    instance = instance_table(wheel, "a8w8", "gfx942").named(name)
+    assert how is not None
+    assert instance is not None
+    places = ck_places(wheel, how.generators[0], instance.values["pipeline_version"])
+    m, n, k, k_batch = shape
+    problem = Problem(m, n, k, k_batch, dtype="int8")
+    found = refusal(wheel, places, instance.values, problem, padded=True)
+    assert (found and found.what.partition(" (")[0]) == reason
+
+
 @pytest.mark.parametrize("target", [MI300X, MI308X, MI355X], ids=lambda target: str(target.compute_units))
 @pytest.mark.parametrize(
     "module", ["module_gemm_a8w8_blockscale", "module_gemm_a8w8_blockscale_bpreshuffle", "module_gemm_a8w8_bpreshuffle"]
@@ -98,7 +130,9 @@ def test_nothing_that_a_shipped_row_says_was_timed_is_refused(wheel: AiterTree, 
             continue
         places = ck_places(wheel, how.generators[0], instance.values.get("pipeline_version"))
         m, n, k = (int(row.values[axis]) for axis in "MNK")
-        assert refusal(wheel, places, instance.values, Problem(m, n, k)) is None, row
+        for padded in (False, True):
+            problem = Problem(m, n, k, dtype="float8_e4m3fnuz")
+            assert refusal(wheel, places, instance.values, problem, padded=padded) is None, row
 
 
 def test_a_row_whose_instance_is_not_there_leaves_no_module_to_call(wheel: AiterTree, tmp_path: Path) -> None:

@@ -270,12 +270,12 @@ def _with_kernel(
     parameters: dict[str, Any] = {}
     steps = k_steps(instance.values, problem) if instance is not None and problem is not None else None
     if instance is not None and problem is not None:
-        refused = refusal(tree, places, instance.values, problem)
+        specialisation = _specialisation(tree, module.how.generators[0], instance, problem)
+        refused = refusal(tree, places, instance.values, problem, padded="K" in (specialisation or ""))
         if refused is not None:  # the C++ chooses it, and raises before it launches anything
             stop = refusal_hop(tree, refused, chosen.name)
             return msgspec.structs.replace(answer, instance=None, candidates=(chosen.name,), hops=(*answer.hops, stop))
         parameters = launch_parameters(tree, places, instance.values, problem)
-        specialisation = _specialisation(tree, module.how.generators[0], instance, problem)
         if specialisation is not None:
             parameters["gemm_specialization"] = specialisation
     return msgspec.structs.replace(
