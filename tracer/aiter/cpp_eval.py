@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer.aiter.cpp_events import Event, KernelLaunch, Refused, Returned, Undecided
 from tracer.aiter.cpp_expressions import Scope
+from tracer.aiter.cpp_launches import LOADER, Launches
 from tracer.aiter.cpp_objects import Fields, Lambda, LoadedKernel, Optional, Pair, Table, as_parameter
 from tracer.aiter.cpp_operators import convert, literal
 from tracer.aiter.cpp_source import (
@@ -27,7 +28,6 @@ from tracer.aiter.cpp_source import (
     parse_statements,
     text_of,
 )
-from tracer.aiter.cpp_statements import Statements
 from tracer.aiter.cpp_values import Dim3, DType, InstanceRef, Null, Tensor, Unknown
 
 if TYPE_CHECKING:
@@ -40,15 +40,13 @@ _DISPATCH_TYPES = {
     "VLLM_DISPATCH_FLOATING_TYPES": ("float32", "float16", "bfloat16"),
 }
 _MAX_DEPTH = 30
-#: the class that loads a code object (csrc/include/aiter_hip_common.h)
-LOADER = "AiterAsmKernel"
 #: the macro that a generator writes its look-up table as
 _TABLE_MACRO = "GENERATE_LOOKUP_TABLE"
 _STANDARD = ("static_cast", "make_tuple", "get", "string", "to_string", "make_unique", "tie", "optional")
 _MATH = ("pow", "ceil", "max", "min", "move")
 
 
-class Walk(Statements):
+class Walk(Launches):
     """One walk through a file.
 
     Attributes:
@@ -343,62 +341,6 @@ class Walk(Statements):
         except Returned as result:
             return result.value
         return Unknown("void")
-
-    def load_kernel(self, kind: str, arguments: list[Any], line: int) -> LoadedKernel | None:
-        """A kernel that AiterAsmKernel, or a class of the file with a constructor like its, loads."""
-        if kind != LOADER and kind not in self.source.classes:
-            return None
-        given = [a.value if isinstance(a, Optional) else a for a in (*arguments[:2], Unknown(kind), Unknown(kind))]
-        loaded = LoadedKernel(kind, given[0], given[1], line)
-        for member, declared in self.source.classes.get(kind, {}).items():
-            default = declared.child_by_field_name("default_value")
-            loaded.members[member] = Unknown(member) if default is None else self.evaluate(default, {})
-            if text_of(declared.child_by_field_name("type")) == LOADER:
-                loaded.members[member] = LoadedKernel(LOADER, given[0], given[1], line)
-        if kind in self.source.functions:
-            self.call(kind, arguments, members=loaded)
-        return loaded
-
-    def _on_kernel(self, owner: LoadedKernel, function: Node, method: str, values: list[Any], scope: Scope) -> Any:
-        if method == "get":
-            return owner
-        if owner.kind != LOADER and method in self.source.functions:
-            named = function.child_by_field_name("field")
-            types = text_of(named).partition("<")[2].rstrip(">").split(", ") if named is not None else []
-            return self.call(method, values, [self._type(t, scope) for t in types if t], members=owner)
-        if method == "launch_kernel" and values and isinstance(values[0], tuple):
-            return self._launch_module(owner, list(values[0][2:8]), function)
-        return Unknown(method)
-
-    def _launch_module(self, kernel: Any, extents: list[Any], node: Node) -> Any:
-        """A kernel of a code object is launched: three extents of the grid, three of the block."""
-        if not isinstance(kernel, LoadedKernel) or not isinstance(kernel.name, str):
-            raise Undecided(self._line(node), "which code object is launched", self._here)
-        if any(isinstance(extent, int) and extent <= 0 for extent in extents):
-            raise Refused(self._line(node), f"the launch's extents are {', '.join(map(str, extents))}")
-        parts = [Dim3(*part).plain() if len(part) == 3 else None for part in (extents[:3], extents[3:6])]
-        code_object = kernel.code_object if isinstance(kernel.code_object, str) else None
-        self.launches.append(
-            KernelLaunch(kernel.name, (), parts[0], parts[1], self._line(node), code_object, kernel.line)
-        )
-        return Unknown("void")
-
-    def _launch(self, kernel: Node, arguments: list[Node], scope: Scope) -> KernelLaunch:
-        extents: list[tuple[int, int, int] | None] = []
-        for argument in arguments[:2]:
-            value = self.evaluate(argument, scope)
-            if isinstance(value, int):
-                value = Dim3(value)
-            extents.append(value.plain() if isinstance(value, Dim3) else None)
-        resolved = self._name(kernel, scope)
-        name, _, types = (resolved.text if isinstance(resolved, Unknown) else text_of(kernel)).partition("<")
-        return KernelLaunch(
-            name.rsplit("::", 1)[-1],
-            tuple(t for t in types.rstrip(">").split(", ") if t),
-            extents[0] if extents else None,
-            extents[1] if len(extents) > 1 else None,
-            self._line(kernel),
-        )
 
     def _macro(self, name: str, arguments: list[Node], scope: Scope) -> Any:
         macro = self.source.macros[name]
