@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tracer.aiter.tree import AiterTree
+from tracer.errors import SourceTreeError
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -19,19 +22,51 @@ def update_goldens(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-goldens"))
 
 
+def _named_by(variable: str) -> Path:
+    folder = os.environ.get(variable)
+    if not folder:
+        pytest.skip(f"{variable} names no folder")
+    return Path(folder)
+
+
 @pytest.fixture(scope="session")
 def ktrace_data() -> Path:
     """The folder of public names and traces, where the environment names one."""
-    folder = os.environ.get("KTRACE_DATA")
-    if not folder:
-        pytest.skip("KTRACE_DATA names no folder")
-    return Path(folder)
+    return _named_by("KTRACE_DATA")
 
 
 @pytest.fixture(scope="session")
 def aiter_main() -> Path:
     """A checkout of aiter's main, where the environment names one."""
-    folder = os.environ.get("KTRACE_AITER")
-    if not folder:
-        pytest.skip("KTRACE_AITER names no checkout")
-    return Path(folder)
+    return _named_by("KTRACE_AITER")
+
+
+@pytest.fixture(scope="session")
+def main_tree(aiter_main: Path) -> AiterTree:
+    """The same, as a tree."""
+    return AiterTree.find(aiter_main)
+
+
+@pytest.fixture(scope="session")
+def installed_aiter() -> AiterTree:
+    """The aiter that is installed beside ktrace, of whatever layout."""
+    try:
+        return AiterTree.find()
+    except SourceTreeError:
+        pytest.skip("amd-aiter is not installed")
+
+
+@pytest.fixture(scope="session")
+def wheel(installed_aiter: AiterTree) -> AiterTree:
+    """The aiter that is installed beside ktrace, where it is a wheel."""
+    if installed_aiter.layout != "wheel":
+        pytest.skip("the importable aiter is a checkout")
+    return installed_aiter
+
+
+@pytest.fixture(scope="session")
+def aiter_with_ck(installed_aiter: AiterTree) -> AiterTree:
+    """The aiter that is installed beside ktrace, where it brings Composable Kernel."""
+    if installed_aiter.ck_root is None:
+        pytest.skip("the installed aiter has no Composable Kernel")
+    return installed_aiter

@@ -11,7 +11,7 @@ import pytest
 
 from tests.aiter.calls import FP8, MI300X, MI355X, none, scalar, tensor
 from tests.aiter.generators import run_generator
-from tracer.aiter.dispatch import has_rule, resolve_dispatch
+from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.moe_cktile_generated import GENERATOR, HEADER, MODULE, TABLES, tile_generated
 from tracer.aiter.tree import AiterTree
 from tracer.model.capture import Argument, BoundaryCall
@@ -266,7 +266,3 @@ def test_a_block_size_that_is_not_known_leaves_the_instances_that_the_function_n
     assert GEMM1 in answer.candidates
     assert "block_m == 16" in (answer.hops[-1].reason or "")
     assert TABLES in (answer.hops[-1].reason or "")
-
-
-def test_the_module_has_a_rule() -> None:
-    assert has_rule(MODULE)

@@ -10,7 +10,6 @@ import pytest
 from tracer.aiter.tree import AiterTree
 from tracer.capture.dry import capture_dry
 from tracer.capture.protocol import CallRequest
-from tracer.errors import SourceTreeError
 from tracer.model.capture import CaptureRecord
 
 HERE = Path(__file__).parent
@@ -45,13 +44,7 @@ def needs_torch() -> None:
 
 
 @pytest.fixture(scope="session")
-def needs_wheel(needs_torch: None) -> None:
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    if tree.layout != "wheel":
-        pytest.skip("the importable aiter is a checkout")
+def needs_wheel(needs_torch: None, wheel: AiterTree) -> None:
     if importlib.util.find_spec("triton") is None:
         pytest.skip("triton is not installed")
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.aiter.conftest import wheel as wheel
 from tracer.aiter.tree import AiterTree
 from tracer.cli.main import main
 

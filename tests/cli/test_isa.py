@@ -137,7 +137,7 @@ def test_kernels_are_picked_by_name(ktrace: Ktrace, tmp_path: Path, glob: str, s
     assert len(answer["kernels"]) == shown
 
 
-def test_a_module_for_another_target_is_called_that(ktrace: Ktrace, tmp_path: Path, aiter_or_skip: None) -> None:
+def test_a_module_for_another_target_is_called_that(ktrace: Ktrace, tmp_path: Path, installed_aiter: object) -> None:
     file = _module(tmp_path)
     answer = json.loads(ktrace("isa", str(file), "--target", "gfx90a", "--no-count", "--json").out)
     # no module of aiter, but its targets are known all the same
@@ -146,17 +146,6 @@ def test_a_module_for_another_target_is_called_that(ktrace: Ktrace, tmp_path: Pa
     one = json.loads(ktrace("isa", str(file), "--target", "gfx950", "--no-count", "--json").out)
     assert {k["target"] for k in one["kernels"]} == {"gfx950"}
     assert (one["module"]["state"], one["targets"]) == ("current", ["gfx942", "gfx950"])
-
-
-@pytest.fixture
-def aiter_or_skip() -> None:
-    from tracer.aiter.tree import AiterTree
-    from tracer.errors import SourceTreeError
-
-    try:
-        AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
 
 
 def test_a_module_without_an_aiter_to_hold_it_against_says_so(ktrace: Ktrace, tmp_path: Path) -> None:

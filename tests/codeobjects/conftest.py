@@ -7,16 +7,11 @@ from pathlib import Path
 import pytest
 
 from tracer.aiter.tree import AiterTree
-from tracer.errors import SourceTreeError
 
 
 @pytest.fixture(scope="session")
-def hsa() -> Path:
+def hsa(installed_aiter: AiterTree) -> Path:
     """The folder of assembly code objects of the aiter that is installed beside ktrace."""
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    if not tree.hsa_root.is_dir():
+    if not installed_aiter.hsa_root.is_dir():
         pytest.skip("the installed aiter has no code objects")
-    return tree.hsa_root
+    return installed_aiter.hsa_root

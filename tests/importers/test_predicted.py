@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.aiter.conftest import wheel
 from tests.importers.handmade import MI300X, call, frame, kernel, op, trace, write
 from tracer.aiter.tree import AiterTree
 from tracer.importers.imported import open_trace
@@ -18,7 +17,6 @@ from tracer.model.report import NoteLevel
 from tracer.model.source import Layer, TunedStatus
 from tracer.pipeline import build_report
 
-__all__ = ["wheel"]
 COMPILED = [json.loads(line) for line in (Path(__file__).parents[1] / "data/ck_symbols.jsonl").read_text().splitlines()]
 INSTANCE = "a8w8_blockscale_1x128x128_256x16x64x256_16x16_16x16_16x16x1_16x16x1_1x16x1x16_4_1x1_intrawave_v1"
 #: what the operator was called with, for M 128, N 1536, K 7168

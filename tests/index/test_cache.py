@@ -22,24 +22,30 @@ def _get(cache: FactCache, path: Path) -> int | None:
     return cache.get(path, "length", int, _length)
 
 
-def test_facts_come_from_the_pack_until_the_file_changes(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
-    first = FactCache("t", "k", tmp_path)
-    assert (_get(first, file), first.misses) == (3, 1)
-    first.save()
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    return path
+
+
+def _saved(file: Path, mark: str) -> None:
+    """Puts the facts of a file into a pack beside it."""
+    cache = FactCache("t", mark, file.parent)
+    assert (_get(cache, file), cache.misses) == (3, 1)
+    cache.save()
+
+
+def test_facts_come_from_the_pack_until_the_file_changes(file: Path, tmp_path: Path) -> None:
+    _saved(file, "k")
     second = FactCache("t", "k", tmp_path)
     assert (_get(second, file), second.hits, second.misses) == (3, 1, 0)
     file.write_text("longer")
     assert _get(FactCache("t", "k", tmp_path), file) == 6
 
 
-def test_a_file_that_was_only_touched_is_not_read_anew(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
-    first = FactCache("t", "k", tmp_path)
-    _get(first, file)
-    first.save()
+def test_a_file_that_was_only_touched_is_not_read_anew(file: Path, tmp_path: Path) -> None:
+    _saved(file, "k")
     os.utime(file, (1, 1))
     second = FactCache("t", "k", tmp_path)
     assert (_get(second, file), second.misses) == (3, 0)
@@ -58,21 +64,15 @@ def test_a_change_of_the_same_size_and_time_is_seen_by_the_citation(mini: Path, 
     assert Citations(tree).ref("csrc/kernels/norm.cu", line, "norm_fwd") is None
 
 
-def test_another_version_of_the_readers_does_not_use_the_pack(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
-    first = FactCache("t", "1", tmp_path)
-    _get(first, file)
-    first.save()
+def test_another_version_of_the_readers_does_not_use_the_pack(file: Path, tmp_path: Path) -> None:
+    _saved(file, "1")
     other = FactCache("t", "2", tmp_path)
     _get(other, file)
     assert other.misses == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 40, b"not a pack", b"\x93\x01\xa1k\x80"])
-def test_a_damaged_pack_is_read_over(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
+def test_a_damaged_pack_is_read_over(file: Path, tmp_path: Path, content: bytes) -> None:
     cache = FactCache("t", "k", tmp_path)
     cache.path.parent.mkdir(parents=True)
     cache.path.write_bytes(content)
@@ -82,12 +82,8 @@ def test_a_damaged_pack_is_read_over(tmp_path: Path, content: bytes) -> None:
     assert not again.notes
 
 
-def test_what_vanished_has_no_facts_and_leaves_the_pack(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
-    cache = FactCache("t", "k", tmp_path)
-    _get(cache, file)
-    cache.save()
+def test_what_vanished_has_no_facts_and_leaves_the_pack(file: Path, tmp_path: Path) -> None:
+    _saved(file, "k")
     file.unlink()
     later = FactCache("t", "k", tmp_path)
     assert _get(later, file) is None
@@ -98,9 +94,7 @@ def test_what_vanished_has_no_facts_and_leaves_the_pack(tmp_path: Path) -> None:
     assert b"a.txt" not in later.path.read_bytes()
 
 
-def test_a_folder_that_cannot_be_written_costs_a_note_and_nothing_else(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("one")
+def test_a_folder_that_cannot_be_written_costs_a_note_and_nothing_else(file: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where the folder should be")
     cache = FactCache("t", "k", blocked)

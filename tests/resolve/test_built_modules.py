@@ -15,7 +15,6 @@ from tracer.aiter.tree import AiterTree
 from tracer.codeobjects.module import BuiltModule, read_module
 from tracer.codeobjects.targets import TargetId
 from tracer.codeobjects.verdict import Finding, ModuleState, Verdict
-from tracer.errors import SourceTreeError
 from tracer.model.environment import Target
 from tracer.resolve.built_modules import expected_of, judge_module
 
@@ -23,17 +22,6 @@ FATBIN = bundle([(wave("gfx942"), code_object([kernel("k")]))])
 MI300X = Target(arch="gfx942", compute_units=304)
 MOE = "module_moe_ck2stages_f8_f8_preshuffle_on_b16_silu_per_token_mulWeightStage2"
 LATE = 4_000_000_000_000_000_000
-
-
-@pytest.fixture(scope="module")
-def wheel() -> AiterTree:
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    if tree.layout != "wheel":
-        pytest.skip("the importable aiter is a checkout")
-    return tree
 
 
 def _names(tree: AiterTree, family: str) -> list[str]:

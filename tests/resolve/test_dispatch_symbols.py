@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from tests.aiter.calls import FP8, MI300X, gemm, none, tensor
-from tests.aiter.conftest import main_tree, wheel
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.tree import AiterTree
@@ -15,7 +14,6 @@ from tracer.model.source import Dispatch
 from tracer.names.registry import decode
 from tracer.resolve.dispatch_symbols import read_ahead, with_symbol
 
-__all__ = ["main_tree", "wheel"]
 FACTS = ("gemm_spec", "main_k_loop", "mem_op", "tail", "dtype_c")
 
 

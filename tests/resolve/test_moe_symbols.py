@@ -36,19 +36,8 @@ FP4 = "moe_ck2stages_gemm1_256x32x128x128_1x4_MulABScale_v3_Nswizzle0_Quant3_Mul
 
 
 @pytest.fixture(scope="module")
-def wheel() -> AiterTree:
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    if tree.ck_root is None:
-        pytest.skip("the installed aiter has no Composable Kernel")
-    return tree
-
-
-@pytest.fixture(scope="module")
-def index(wheel: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> TreeIndex:
-    return TreeIndex(wheel, tmp_path_factory.mktemp("cache"))
+def index(aiter_with_ck: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> TreeIndex:
+    return TreeIndex(aiter_with_ck, tmp_path_factory.mktemp("cache"))
 
 
 def recorded() -> list[CompiledMoe]:
@@ -65,10 +54,10 @@ def test_an_instance_has_exactly_the_symbols_that_the_compiler_emits(index: Tree
         assert f"{MODULE}_{answer.types}" == row.module
 
 
-def test_an_emitted_symbol_leads_to_its_instance_alone(wheel: AiterTree) -> None:
+def test_an_emitted_symbol_leads_to_its_instance_alone(aiter_with_ck: AiterTree) -> None:
     for row in recorded():
         for symbol in row.symbols:
-            matches = instances_of(decode(symbol), wheel)
+            matches = instances_of(decode(symbol), aiter_with_ck)
             assert [(match.instance, match.family) for match in matches] == [(row.instance, "moe_ck2stages")]
 
 
@@ -83,9 +72,9 @@ def test_an_emitted_symbol_leads_to_its_instance_alone(wheel: AiterTree) -> None
     ],
 )
 def test_symbols_of_every_kind_of_module_lead_back_to_the_instance(
-    wheel: AiterTree, index: TreeIndex, arch: str, module: MoeModule
+    aiter_with_ck: AiterTree, index: TreeIndex, arch: str, module: MoeModule
 ) -> None:
-    written = of_module(wheel, module, arch)
+    written = of_module(aiter_with_ck, module, arch)
     assert len(written) > 3
     for entry in written[:: max(1, len(written) // 4)]:
         answer = CkSymbols(index, arch).of(entry.instance.name, module.name)
@@ -93,7 +82,7 @@ def test_symbols_of_every_kind_of_module_lead_back_to_the_instance(
         for symbol in answer.symbols:
             assert symbol.symbol is not None, symbol.reason
             decoded = decode(symbol.symbol)
-            assert [match.instance for match in instances_of(decoded, wheel)] == [entry.instance.name]
+            assert [match.instance for match in instances_of(decoded, aiter_with_ck)] == [entry.instance.name]
             assert {f: decoded.fields.get(f) for f in FIELDS} == {f: getattr(symbol, f) for f in FIELDS}
 
 
@@ -144,15 +133,15 @@ def test_a_tree_without_composable_kernel_says_so(aiter_main: Path, tmp_path: Pa
         CkSymbols(TreeIndex(tree, tmp_path)).of(BLOCKSCALE)
 
 
-def test_a_dry_call_of_a_stage_shows_the_symbol_that_runs(wheel: AiterTree) -> None:
+def test_a_dry_call_of_a_stage_shows_the_symbol_that_runs(aiter_with_ck: AiterTree) -> None:
     for block, k, tail in ((16, 4096, "Even"), (16, 4096 + 256, "Odd")):
-        chosen = stage1(wheel, MI300X, block, k=k)
-        answer = with_symbol(wheel, chosen, "gfx942")
+        chosen = stage1(aiter_with_ck, MI300X, block, k=k)
+        answer = with_symbol(aiter_with_ck, chosen, "gfx942")
         assert answer.instance == BLOCKSCALE
         assert answer.symbols_reason is None
         (symbol,) = answer.symbols
         assert decode(symbol).fields["tail"] == tail
-        assert [match.instance for match in instances_of(decode(symbol), wheel)] == [BLOCKSCALE]
+        assert [match.instance for match in instances_of(decode(symbol), aiter_with_ck)] == [BLOCKSCALE]
 
 
 def test_the_instance_and_its_symbols_lead_to_the_header_of_their_own_grid_wise_kernel(index: TreeIndex) -> None:
@@ -172,7 +161,7 @@ def test_the_instance_and_its_symbols_lead_to_the_header_of_their_own_grid_wise_
     assert kernels[0].file.endswith("/gridwise_moe_gemm_blockscale.hpp")
 
 
-def test_the_verb_prints_one_object_a_symbol(wheel: AiterTree) -> None:
+def test_the_verb_prints_one_object_a_symbol(aiter_with_ck: AiterTree) -> None:
     given = [BLOCKSCALE, "--json", "--shape", "384,1536,4096"]
     result = CliRunner().invoke(command, given, env={"KTRACE_AITER": ""})
     (row,) = [json.loads(line) for line in result.stdout.splitlines()]

@@ -34,19 +34,8 @@ COMPILED = Path(__file__).parents[1] / "data/ck_symbols.jsonl"
 
 
 @pytest.fixture(scope="module")
-def wheel() -> AiterTree:
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    if tree.ck_root is None:
-        pytest.skip("the installed aiter has no Composable Kernel")
-    return tree
-
-
-@pytest.fixture(scope="module")
-def symbols(wheel: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> CkSymbols:
-    return CkSymbols(TreeIndex(wheel, tmp_path_factory.mktemp("cache")))
+def symbols(aiter_with_ck: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> CkSymbols:
+    return CkSymbols(TreeIndex(aiter_with_ck, tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture(scope="module")
@@ -82,22 +71,22 @@ def test_symbols_are_those_that_clang_emits(symbols: CkSymbols, line: Compiled) 
     assert sorted(str(symbol.symbol) for symbol in answer.symbols) == list(line.symbols)
 
 
-def test_the_recorded_symbols_are_what_a_compiler_emits_today(wheel: AiterTree) -> None:
+def test_the_recorded_symbols_are_what_a_compiler_emits_today(aiter_with_ck: AiterTree) -> None:
     clang, rocm = os.environ.get("KTRACE_CLANG"), os.environ.get("KTRACE_ROCM")
     if not clang or not rocm:
         pytest.skip("KTRACE_CLANG names no clang++, or KTRACE_ROCM no folder with HIP's headers")
     line = recorded()[0]
-    instance = instance_table(wheel, line.family, "gfx942").named(line.instance)
+    instance = instance_table(aiter_with_ck, line.family, "gfx942").named(line.instance)
     assert instance is not None
-    assert compiled_by(clang, Path(rocm), wheel, line.family, instance, line.types, line.bias) == line
+    assert compiled_by(clang, Path(rocm), aiter_with_ck, line.family, instance, line.types, line.bias) == line
 
 
 def test_a_compiled_symbol_leads_to_its_instance_alone(
-    wheel: AiterTree, compiled: dict[str, dict[str, dict[str, Any]]]
+    aiter_with_ck: AiterTree, compiled: dict[str, dict[str, dict[str, Any]]]
 ) -> None:
     for name, rows in compiled.items():
         for symbol in rows:
-            assert [match.instance for match in instances_of(decode(symbol), wheel)] == [name]
+            assert [match.instance for match in instances_of(decode(symbol), aiter_with_ck)] == [name]
 
 
 @pytest.mark.parametrize(
@@ -105,15 +94,17 @@ def test_a_compiled_symbol_leads_to_its_instance_alone(
     ["a8w8", "a8w8_blockscale", "a8w8_bpreshuffle", "a8w8_blockscale_bpreshuffle", "a4w4_blockscale", "batched_a8w8",
      "batched_bf16"],
 )  # fmt: skip
-def test_symbols_of_every_family_lead_back_to_the_instance(wheel: AiterTree, symbols: CkSymbols, family: str) -> None:
-    table = list(instance_table(wheel, family, "gfx942").by_id.values())
+def test_symbols_of_every_family_lead_back_to_the_instance(
+    aiter_with_ck: AiterTree, symbols: CkSymbols, family: str
+) -> None:
+    table = list(instance_table(aiter_with_ck, family, "gfx942").by_id.values())
     for instance in table[:: max(1, len(table) // 5)]:
         answer = symbols.of(instance.name)
         assert answer.symbols
         for symbol in answer.symbols:
             assert symbol.symbol is not None, symbol.reason
             decoded = decode(symbol.symbol)
-            assert instance.name in [match.instance for match in instances_of(decoded, wheel)]
+            assert instance.name in [match.instance for match in instances_of(decoded, aiter_with_ck)]
             stated = {f: decoded.fields.get(f) for f in FIELDS}
             assert stated == {f: getattr(symbol, f) for f in FIELDS}
 
@@ -144,12 +135,12 @@ def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Sh
 @pytest.mark.parametrize("instance", [BLOCKSCALE, ROWWISE])
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
 def test_the_core_flow_loops_where_the_kernel_has_a_main_loop(
-    wheel: AiterTree, symbols: CkSymbols, instance: str, steps: int
+    aiter_with_ck: AiterTree, symbols: CkSymbols, instance: str, steps: int
 ) -> None:
     _, found = symbols.find(instance)
     (ran,) = symbols.of(instance, shape=Shape(64, 1536, 128 * steps)).symbols
     generator = f"{found.file.rpartition('/')[0]}/gen_instances.py"
-    flow = core_flow(wheel, ck_places(wheel, generator, found.values["pipeline_version"]), steps)
+    flow = core_flow(aiter_with_ck, ck_places(aiter_with_ck, generator, found.values["pipeline_version"]), steps)
     (loop,) = [step for step in flow if step.kind == "loop"]
     assert loop.text.startswith("Main loop") is ran.main_k_loop
     if not ran.main_k_loop:
@@ -174,12 +165,12 @@ def test_a_tree_without_composable_kernel_says_so(aiter_main: Path, tmp_path: Pa
         CkSymbols(TreeIndex(tree, tmp_path)).of(ROWWISE)
 
 
-def test_names_of_other_kernels_have_no_instance(wheel: AiterTree) -> None:
+def test_names_of_other_kernels_have_no_instance(aiter_with_ck: AiterTree) -> None:
     for name in ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x1", "_gemm_a16_w16_kernel", "ck::", ""):
-        assert instances_of(decode(name), wheel) == []
+        assert instances_of(decode(name), aiter_with_ck) == []
 
 
-def test_the_verb_prints_one_object_a_symbol(wheel: AiterTree) -> None:
+def test_the_verb_prints_one_object_a_symbol(aiter_with_ck: AiterTree) -> None:
     result = CliRunner().invoke(
         command, [BLOCKSCALE, "--json", "--shape", "M=32,N=1536,K=7168"], env={"KTRACE_AITER": ""}
     )

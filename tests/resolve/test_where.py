@@ -282,17 +282,13 @@ def test_no_torch_triton_or_aiter_is_imported(mini: Path, tmp_path: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Finder:
-    try:
-        tree = AiterTree.find()
-    except SourceTreeError:
-        pytest.skip("amd-aiter is not installed")
-    return Finder(TreeIndex(tree, tmp_path_factory.mktemp("cache")))
+def wheel(installed_aiter: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> Finder:
+    return Finder(TreeIndex(installed_aiter, tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture(scope="module")
-def main(aiter_main: Path, tmp_path_factory: pytest.TempPathFactory) -> Finder:
-    return Finder(TreeIndex(AiterTree.find(aiter_main), tmp_path_factory.mktemp("cache")))
+def main(main_tree: AiterTree, tmp_path_factory: pytest.TempPathFactory) -> Finder:
+    return Finder(TreeIndex(main_tree, tmp_path_factory.mktemp("cache")))
 
 
 def _check(found: Coverage, finder: Finder, definition: float, launch: float) -> None:

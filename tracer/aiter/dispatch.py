@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tracer.aiter.ck_dispatch import resolve_ck
 from tracer.aiter.families import CK_FAMILIES
-from tracer.aiter.hip_dispatch import HIP_MODULES, resolve_hip
+from tracer.aiter.hip_dispatch import resolve_hip
 from tracer.aiter.moe_cktile_dispatch import resolve_moe_cktile
 from tracer.aiter.moe_cktile_generated import MODULE as MOE_CKTILE_MODULE
 from tracer.aiter.moe_dispatch import resolve_moe
@@ -44,9 +44,3 @@ def resolve_dispatch(
     if boundary.module.startswith(MOE_MODULE):
         return resolve_moe(tree, boundary, target, environment)
     return resolve_hip(tree, boundary, target, environment)
-
-
-def has_rule(module: str) -> bool:
-    """Whether every call of this JIT module gets an answer; of others, those whose walk reaches a launch do."""
-    known = module in CK_FAMILIES or module in HIP_MODULES or module == MOE_CKTILE_MODULE
-    return known or module.startswith(f"{MOE_MODULE}_")
