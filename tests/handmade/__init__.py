@@ -35,10 +35,28 @@ from tracer.model.capture import (
 )
 from tracer.model.environment import Environment, Target, TraceOrigin
 from tracer.model.evidence import Evidence, GridUnit, Mode
-from tracer.model.source import (
-    TunedLookup,
-)
+from tracer.model.source import TunedLookup
 from tracer.store import load_record
+
+RECORDED_AT = "2026-11-29T18:00:00+00:00"
+
+
+def _dry(frames: Frames, *, call: Call, target: Target = MI300X, **more: Any) -> CaptureRecord:
+    """A dry run of the wheel."""
+    return CaptureRecord(
+        mode=Mode.DRY,
+        call=call,
+        target=target,
+        environment=WHEEL,
+        recorded_at=RECORDED_AT,
+        frames=tuple(frames.all),
+        **more,
+    )
+
+
+def _left(number: int, edge: Frame, module: str, function: str) -> BoundaryCall:
+    """A call that left Python for a module and got its output argument back."""
+    return BoundaryCall(id=number, frame=edge.id, module=module, function=function, answered="output")
 
 
 def blockscale(target: Target = MI300X, instance: str = INSTANCE, tuned: TunedLookup | None = None) -> CaptureRecord:
@@ -46,8 +64,8 @@ def blockscale(target: Target = MI300X, instance: str = INSTANCE, tuned: TunedLo
     frames = Frames()
     run = frames("call", "tracer/ops/gemm.py", 90, tree="ktrace")
     edge = blockscale_frames(frames, run)
-    return CaptureRecord(
-        mode=Mode.DRY,
+    return _dry(
+        frames,
         call=Call(
             op="gemm_a8w8_blockscale",
             shape={"M": 128, "N": 1536, "K": 7168},
@@ -56,18 +74,7 @@ def blockscale(target: Target = MI300X, instance: str = INSTANCE, tuned: TunedLo
             entry="aiter.gemm_a8w8_blockscale",
         ),
         target=target,
-        environment=WHEEL,
-        recorded_at="2026-11-29T18:00:00+00:00",
-        frames=tuple(frames.all),
-        boundaries=(
-            BoundaryCall(
-                id=0,
-                frame=edge.id,
-                module="module_gemm_a8w8_blockscale",
-                function="gemm_a8w8_blockscale",
-                answered="output",
-            ),
-        ),
+        boundaries=(_left(0, edge, "module_gemm_a8w8_blockscale", "gemm_a8w8_blockscale"),),
         launches=(
             Launch(
                 id=0,
@@ -102,33 +109,17 @@ def pair() -> CaptureRecord:
     quant_edge = jit_layers(frames, quant, 239)
     edge = blockscale_frames(frames, run)
     single = blockscale()
-    return CaptureRecord(
-        mode=Mode.DRY,
+    return _dry(
+        frames,
         call=Call(
             op="quant_gemm_a8w8_blockscale",
             shape={"M": 128, "N": 1536, "K": 7168},
             options={"dtype": "bf16", "quant_dtype": "fp8"},
             command="ktrace quant_gemm_a8w8_blockscale --shape 128,1536,7168",
         ),
-        target=MI300X,
-        environment=WHEEL,
-        recorded_at="2026-11-29T18:00:00+00:00",
-        frames=tuple(frames.all),
         boundaries=(
-            BoundaryCall(
-                id=0,
-                frame=quant_edge.id,
-                module="module_quant",
-                function="dynamic_per_token_scaled_quant",
-                answered="output",
-            ),
-            BoundaryCall(
-                id=1,
-                frame=edge.id,
-                module="module_gemm_a8w8_blockscale",
-                function="gemm_a8w8_blockscale",
-                answered="output",
-            ),
+            _left(0, quant_edge, "module_quant", "dynamic_per_token_scaled_quant"),
+            _left(1, edge, "module_gemm_a8w8_blockscale", "gemm_a8w8_blockscale"),
         ),
         launches=(Launch(id=0, instance=INSTANCE, frame=edge.id, boundary=1, evidence=Evidence.RESOLVED),),
         dispatches=(blockscale_dispatch(1, INSTANCE, single.dispatches[0].tuned or hit()),),
@@ -204,9 +195,10 @@ def triton(k: int = 3072, split: int = 4, size: int = 768) -> CaptureRecord:
         ),
     )
     launches = (first, second) if split > 1 else (first,)
-    kept = tuple(f for f in frames.all if split > 1 or f.id < again.id)
-    return CaptureRecord(
-        mode=Mode.DRY,
+    if split <= 1:
+        del frames.all[again.id :]
+    return _dry(
+        frames,
         call=Call(
             op="gemm_a16w16",
             shape={"M": 16, "N": 3072, "K": k},
@@ -214,10 +206,6 @@ def triton(k: int = 3072, split: int = 4, size: int = 768) -> CaptureRecord:
             config={"BLOCK_SIZE_M": 16, "NUM_KSPLIT": split, "SPLITK_BLOCK_SIZE": size},
             command=f"ktrace gemm_a16w16 --shape 16,3072,{k}",
         ),
-        target=MI300X,
-        environment=WHEEL,
-        recorded_at="2026-11-29T18:00:00+00:00",
-        frames=kept,
         launches=launches,
     )
 
@@ -265,7 +253,7 @@ def imported() -> CaptureRecord:
             device_name="AMD Instinct MI300X",
         ),
         environment=Environment(ktrace="0.1.0", rocm="7.2.53211"),
-        recorded_at="2026-11-29T18:00:00+00:00",
+        recorded_at=RECORDED_AT,
         frames=tuple(frames.all),
         cpu_ops=(CpuOp(id=0, name="aiter::rmsnorm", frame=native.id, start_ns=1, duration_us=37.0),),
         launches=(
@@ -299,13 +287,9 @@ def failed() -> CaptureRecord:
     frames = Frames()
     op = frames("gemm_a8w8_blockscale", "aiter/ops/gemm_op_a8w8.py", 441, raised="AssertionError")
     frames("<script>alert(1)</script>", "aiter/ops/`x`|y*z_.py", 7, under=op, at=12, raised="AssertionError")
-    return CaptureRecord(
-        mode=Mode.DRY,
+    return _dry(
+        frames,
         call=Call(op="gemm_a8w8_blockscale", shape={"M": 1, "N": 1, "K": 128}, command="ktrace x\n```\n<b>boo</b>"),
-        target=MI300X,
-        environment=WHEEL,
-        recorded_at="2026-11-29T18:00:00+00:00",
-        frames=tuple(frames.all),
         exception=ExceptionInfo(
             "AssertionError", "Output <img src=x onerror=alert(1)> *is* [not](javascript:alert(1)) `supported`", 1
         ),
