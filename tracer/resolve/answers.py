@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from tracer.model.source import FlowStep, Hop, SourceRef, UnresolvedReason
 from tracer.resolve.chain import OpChain
 from tracer.resolve.symbol_instances import InstanceMatch
+
+#: of the chains that lead to one place, so many are shown
+CHAINS_SHOWN = 6
 
 
 class WhereKind(enum.StrEnum):
@@ -90,3 +95,36 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[InstanceMatch, ...] = ()
     core_flow: tuple[FlowStep, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def led_to(
+    source: SourceRef | None,
+    reason: UnresolvedReason | None,
+    chains: Sequence[OpChain],
+    *,
+    name: str,
+    kind: WhereKind,
+    status: WhereStatus = WhereStatus.RESOLVED,
+    **more: Any,
+) -> Where:
+    """The answer for a name that ends at one place.
+
+    Args:
+        source: the place; without one the answer is unresolved.
+        reason: why there is none then.
+        chains: of the ops that lead there; the first few are shown, and all of the ops named.
+        name: the name as it was asked for.
+        kind: what it turned out to be.
+        status: how well the place is known.
+        more: the other attributes of the answer.
+    """
+    return Where(
+        name=name,
+        kind=kind,
+        status=status if source is not None else WhereStatus.UNRESOLVED,
+        reason=None if source is not None else reason,
+        source=source,
+        chains=tuple(chains[:CHAINS_SHOWN]),
+        ops=tuple(dict.fromkeys(chain.python for chain in chains)),
+        **more,
+    )

@@ -11,13 +11,12 @@ from tracer.index.assembly import AssemblyRow
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names import itanium
-from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus
+from tracer.resolve.answers import CHAINS_SHOWN, Candidate, Where, WhereKind, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.kernel_names import bare_name
 from tracer.resolve.users import Users
 
 _CODE_OBJECT = re.compile(r"[\w./+-]+\.(?:co|hsaco)\Z")
-_CHAINS_SHOWN = 6
 
 
 class AsmSources:
@@ -74,7 +73,7 @@ class AsmSources:
         return msgspec.structs.replace(
             answer,
             hops=(*(chains[0].hops if len(chains) == 1 else ()), *answer.hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
+            chains=tuple(chains[:CHAINS_SHOWN]),
             ops=tuple(dict.fromkeys(chain.python for chain in chains)),
             notes=(*answer.notes, "no table lists it: the objects were searched"),
         )
@@ -104,15 +103,13 @@ class AsmSources:
         notes = []
         if len(there) > 1:
             notes.append("one object for each target: " + ", ".join(file for file, _ in there[:6]))
-        return Where(
+        return led_to(
+            there[0][1] if there else None,
+            UnresolvedReason.SOURCE_MISSING,
+            chains,
             name=name,
             kind=kind,
-            status=WhereStatus.RESOLVED if there else WhereStatus.UNRESOLVED,
-            reason=None if there else UnresolvedReason.SOURCE_MISSING,
-            source=there[0][1] if there else None,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(dict.fromkeys(c.python for c in chains)),
             candidates=tuple(Candidate(file.rpartition("/")[2], source) for file, source in there[1:]),
             notes=tuple(notes),
         )

@@ -16,7 +16,7 @@ from tracer.model.evidence import Evidence
 from tracer.model.kernel import DecodedName
 from tracer.model.source import FlowStep, Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.cpp import read_function
-from tracer.resolve.answers import Where, WhereKind, WhereStatus
+from tracer.resolve.answers import Where, WhereKind, WhereStatus, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.generated_instances import generated_instance
@@ -27,7 +27,6 @@ from tracer.resolve.users import Users
 #: what CK-tile's kernel classes and launchers begin with
 _TILE = "ck_tile::"
 _NO_CK = "Composable Kernel is not in this tree: its submodule was not fetched"
-_CHAINS_SHOWN = 6
 
 
 class CkSources:
@@ -75,17 +74,13 @@ class CkSources:
                 hops.append(checked_hop(Layer.KERNEL, str(word), found[-1], note=note))
         missing = self.index.tree.ck_root is None
         end = next((source for source in found if source is not None), None)
-        return Where(
+        return led_to(
+            end,
+            UnresolvedReason.CK_MISSING if missing else UnresolvedReason.NO_SUCH_NAME,
+            chains,
             name=name,
             kind=WhereKind.CK_KERNEL,
-            status=WhereStatus.RESOLVED if end is not None else WhereStatus.UNRESOLVED,
-            reason=None
-            if end is not None
-            else (UnresolvedReason.CK_MISSING if missing else UnresolvedReason.NO_SUCH_NAME),
-            source=end,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(chain.python for chain in chains),
             instances=tuple(matches),
             core_flow=ck_core_flow(self.index.tree, places) if places is not None else (),
             notes=(_NO_CK,) if missing else (),
@@ -133,15 +128,13 @@ class CkSources:
         missing = self.index.tree.ck_root is None
         if end is None and not missing:
             return None
-        return Where(
+        return led_to(
+            end,
+            UnresolvedReason.CK_MISSING,
+            chains,
             name=name,
             kind=WhereKind.CK_TILE_KERNEL,
-            status=WhereStatus.RESOLVED if end is not None else WhereStatus.UNRESOLVED,
-            reason=None if end is not None else UnresolvedReason.CK_MISSING,
-            source=end,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(dict.fromkeys(chain.python for chain in chains)),
             notes=(_NO_CK,) if missing else (),
         )
 
@@ -183,15 +176,13 @@ class CkSources:
                 Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, note=places.missing)
             )
             notes.append(places.missing)
-        return Where(
+        return led_to(
+            source,
+            UnresolvedReason.CHANGED,
+            chains,
             name=name,
             kind=WhereKind.INSTANCE,
-            status=WhereStatus.RESOLVED if source is not None else WhereStatus.UNRESOLVED,
-            reason=None if source is not None else UnresolvedReason.CHANGED,
-            source=source,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(chain.python for chain in chains),
             instances=(match,),
             core_flow=ck_core_flow(self.index.tree, places),
             notes=tuple(notes),
@@ -220,15 +211,14 @@ class CkSources:
                 lacking = maker.file.startswith(CK) and self.index.tree.ck_root is None
                 reason = UnresolvedReason.CK_MISSING if lacking else UnresolvedReason.SOURCE_MISSING
         source = next((hop.source for hop in reversed(hops) if hop.source is not None), None)
-        return Where(
+        return led_to(
+            source,
+            reason,
+            chains,
             name=name,
             kind=WhereKind.INSTANCE,
-            status=WhereStatus.INFERRED if source is not None else WhereStatus.UNRESOLVED,
-            reason=None if source is not None else reason,
-            source=source,
+            status=WhereStatus.INFERRED,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(chain.python for chain in chains),
             notes=("no table lists it: whether a module has it depends on what the module is built for",),
         )
 

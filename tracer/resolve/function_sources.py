@@ -9,15 +9,13 @@ import msgspec
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.registry import decode
-from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus
+from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.kernel_names import Definition, bare_name, definitions, read_name
 from tracer.resolve.python_routes import PythonRoutes
 from tracer.resolve.source_templates import SourceTemplates
 from tracer.resolve.users import Users
-
-_CHAINS_SHOWN = 6
 
 
 class FunctionSources:
@@ -139,15 +137,13 @@ class FunctionSources:
         notes = []
         if not chains and kind is WhereKind.HIP_KERNEL:
             notes.append("no op that is declared with compile_ops launches it")
-        return Where(
+        return led_to(
+            source,
+            UnresolvedReason.CHANGED,
+            chains,
             name=name,
             kind=kind,
-            status=WhereStatus.RESOLVED if source is not None else WhereStatus.UNRESOLVED,
-            reason=None if source is not None else UnresolvedReason.CHANGED,
-            source=source,
             hops=tuple(hops),
-            chains=tuple(chains[:_CHAINS_SHOWN]),
-            ops=tuple(dict.fromkeys(c.python for c in chains)),
             core_flow=self.flows.hip(definition.file, function.line) if function.kernel else (),
             notes=tuple(notes),
         )
