@@ -154,9 +154,12 @@ def _orderly_end() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _load_renderer() -> None:
+def _load_renderer(languages: Sequence[str]) -> None:
     """Loads what writes pages, while the child imports the libraries to capture."""
     import tracer.render.publish  # noqa: F401
+    from tracer.render.pages import read_ahead
+
+    read_ahead(languages)
 
 
 def _publish(record: CaptureRecord, out: Path, wanted: Sequence[str], *, json_: bool) -> None:
@@ -237,7 +240,7 @@ def run_op(
                 aiter_path=aiter_path,
                 timeout_s=timeout_s,
                 on_record=show,
-                meanwhile=_load_renderer,
+                meanwhile=lambda: _load_renderer(languages(lang)),
             )
     finally:
         if (out / "entries").is_dir():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 
 import jinja2
@@ -152,6 +153,19 @@ def page_environment() -> jinja2.Environment:
         indented=rows.indented,
     )
     return env
+
+
+def read_ahead(languages: Iterable[str]) -> None:
+    """Reads the templates and words of pages, so that the first page is quick.
+
+    Raises:
+        RenderError: they are missing.
+    """
+    templates = page_environment()
+    for name in templates.list_templates(filter_func=lambda name: name.startswith(("page.", "sections/"))):
+        templates.get_template(name)
+    for language in languages:
+        Words(language).phrase("")
 
 
 def render_page(report: Report, language: str) -> str:
