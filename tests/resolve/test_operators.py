@@ -49,6 +49,19 @@ def record(
     )
 
 
+def test_an_operator_of_a_hidden_frame_stands_where_that_frame_was_called() -> None:
+    frames = Frames()
+    both = frames("both", "mine/both.py", 7, enter_ns=0)
+    first = frames("first", "mine/first.py", 1, under=both, enter_ns=10)
+    hidden = frames("softmax", "torch/nn/functional.py", 2000, under=both, enter_ns=20)
+    ops = [CpuOp(id=0, name="aten::softmax", frame=hidden.id, start_ns=25)]
+    nodes, _ = build_tree(record(frames.all, ops, [launched(0, None, first.id), launched(1, 0, hidden.id)]))
+    (shown,) = nodes
+    first_two = shown.children[:2]
+    called = [node.frame.function if node.frame else node.operator and node.operator.name for node in first_two]
+    assert called == ["first", "aten::softmax"]
+
+
 def test_operators_and_frames_stand_as_they_nest() -> None:
     frames = Frames()
     model = frames("forward", "mine/model.py", 3)

@@ -179,14 +179,17 @@ class _Nesting:
                 launches=tuple(own.launches),
             )
             outer = part if outer_id is None else self._parts[outer_id]
-            outer.nodes.append((self._key(self._ops[op_id], own, part), node))
+            outer.nodes.append((self._key(self._ops[op_id], own, part, frame), node))
 
-    def _key(self, op: CpuOp, own: _Part, around: _Part) -> _Key:
-        """Where an operator stands among the calls of its frame: as the first frame in it, else by time, else last."""
+    def _key(self, op: CpuOp, own: _Part, around: _Part, frame: int | None) -> _Key:
+        """Where an operator stands among the calls of its frame: as the first frame in it, else by time, else last.
+
+        No earlier than the frame itself: what a hidden frame calls stands among the calls of the one around it.
+        """
         if own.nodes:
             return min(key for key, _ in own.nodes)
         before = [key[0] for key, _ in around.nodes if not self._after(key[0], op)]
-        return (max(before, default=-1), 1, op.id)
+        return (max(before, default=-1 if frame is None else frame), 1, op.id)
 
     def _after(self, frame: int, op: CpuOp) -> bool:
         entered = self._frames[frame].enter_ns if frame in self._frames else None
