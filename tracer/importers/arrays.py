@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -165,7 +165,7 @@ class ArrayStream:
             else:
                 self._drop(cut)
 
-    def _in_place(self, elements: Elements[Any], start: int, cut: int) -> list[Any] | None:
+    def _in_place(self, elements: Elements[Any], start: int, cut: int) -> Sequence[Any] | None:
         """Decodes the elements between two separators without copying them: the separators stand in as brackets."""
         buffer = self._buffer
         comma = buffer.index(b",", cut)

@@ -21,9 +21,10 @@ try:  # three times as fast on traces; wheels exist for x86-64 and ARM only
 except ImportError:
     pass
 
-#: small enough to stay in a core's cache while it is decoded
-BLOCK_BYTES = 1 << 17
-PACKED_BLOCK_BYTES = 1 << 15
+#: small enough to stay in a core's cache while it is decoded; and two of them are less than the 128 KiB of free memory
+#: that malloc hands back to the system, only to ask for it again
+BLOCK_BYTES = 56 << 10
+PACKED_BLOCK_BYTES = 1 << 14
 
 #: deflate reaches 1032:1 at most and real traces 10:1 to 30:1; past this many bytes, more than this ratio is a bomb
 BOMB_FLOOR_BYTES = 64 << 20

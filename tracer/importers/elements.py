@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -29,6 +29,8 @@ _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 _MERGED_PIECES = 4
 #: a list of objects inside an element may look like the array's end; so many places are tried
 _ENDS_TRIED = 8
+#: an element is seldom longer: so much text is looked at first for where the last one begins
+_LAST_ELEMENT_BYTES = 1 << 13
 #: where an element is no object, so much text is looked at for its end
 _OTHER_VALUE_BYTES = 1 << 16
 _NO_EVENT = "elements that are no events"
@@ -45,7 +47,7 @@ class Elements(msgspec.Struct, Generic[T], frozen=True):
     """
 
     first_keys: tuple[str, ...]
-    decode: Callable[[bytes | memoryview], list[T]]
+    decode: Callable[[bytes | memoryview], Sequence[T]]
     loosen: Callable[[dict[str, Any], int], T | None]
 
 
@@ -62,7 +64,7 @@ class Batch(msgspec.Struct, Generic[T], frozen=True):
     key: str
     array: int
     offset: int
-    items: list[T]
+    items: Sequence[T]
 
 
 #: (bytes used, whether the array was closed)
@@ -86,9 +88,8 @@ class SliceReader:
         """Where the last whole element in `text` ends, as far as its ends can be seen; None when none does."""
         cut = text.rfind(self._literal) if self._literal else -1
         if cut < 0:
-            last = None
-            for last in self._boundary.finditer(text):  # noqa: B007 - the last match is wanted
-                pass
+            near_end = max(0, len(text) - _LAST_ELEMENT_BYTES)
+            last = _last_match(self._boundary, text, near_end) or _last_match(self._boundary, text, 0)
             if last is None:
                 return None
             cut, self._literal = last.start(), bytes(last.group())
@@ -165,7 +166,7 @@ class SliceReader:
                 yield Batch(self._key, self._array, base + broken_at, items)
         return len(text), False
 
-    def _try(self, body: bytes, offset: int) -> list[Any] | None:
+    def _try(self, body: bytes, offset: int) -> Sequence[Any] | None:
         """The elements of `body`, which stands at an offset, or None when it is not a run of whole elements."""
         whole = b"[" + body + b"]"
         try:
@@ -181,7 +182,7 @@ class SliceReader:
             raws = _RAWS.decode(whole)
         except msgspec.DecodeError:
             return None
-        items = []
+        items: list[Any] = []
         at = 1
         for raw in raws:
             one = bytes(raw)
@@ -204,7 +205,7 @@ class SliceReader:
 
     def _lead(
         self, text: bytes, at: int, error_at: int, marks: list[re.Match[bytes]], base: int
-    ) -> tuple[int, list[Any]]:
+    ) -> tuple[int, Sequence[Any]]:
         """Decodes the longest run of whole elements from `at` on, guided by where the error was seen.
 
         Returns:
@@ -277,6 +278,13 @@ class SliceReader:
             if item is None:
                 self._losses.add(_NO_EVENT, byte=byte)
             return item
+
+
+def _last_match(pattern: re.Pattern[bytes], text: bytes | bytearray, at: int) -> re.Match[bytes] | None:
+    last = None
+    for last in pattern.finditer(text, at):  # noqa: B007 - the last match is wanted
+        pass
+    return last
 
 
 def _start(mark: re.Match[bytes]) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+
 from tracer.importers.arrays import OUTSIDE_BYTES, ArrayStream
 from tracer.importers.losses import Losses
 
@@ -21,6 +23,11 @@ def count_text_around(stream: ArrayStream, losses: Losses) -> None:
         return
     if len(stream.outside) >= OUTSIDE_BYTES:
         return  # only its beginning was kept
+    try:
+        msgspec.json.decode(stream.outside)
+        return
+    except (msgspec.DecodeError, RecursionError):
+        pass
     blank = len(stream.outside) - len(stream.outside.lstrip())
     text = stream.outside[blank:].decode(errors="surrogateescape")
     try:

@@ -7,10 +7,12 @@ in time on the call's thread; call to frame by nesting. How each was found is ke
 from __future__ import annotations
 
 import enum
+import math
 import operator
 from array import array
 from collections.abc import Sequence
 
+from tracer.importers.columns import column
 from tracer.importers.losses import Losses
 from tracer.importers.nesting import NONE, Nest, nest
 from tracer.importers.timeline import MISSING, Timeline, launches_graph, launches_kernel
@@ -64,32 +66,41 @@ def join(timeline: Timeline) -> Joined:
     """
     joined = Joined(timeline)
     _calls_of_kernels(timeline, joined)
-    instants, rows = _launch_instants(timeline, joined)
-    externals = _externals(timeline)
-    joined.ops = nest(timeline.ops, instants, externals)
+    rows = _launch_rows(timeline, joined)
+    start = timeline.calls.start_us
+    instants = {thread: [start[row] for row in own] for thread, own in rows.items()}
+    joined.ops = nest(timeline.ops, instants, _externals(timeline))
     joined.frames = nest(timeline.frames, instants)
     timeline.ops.release()
     timeline.frames.release()
-    for thread, own in rows.items():
-        for spans, target in ((joined.frames, joined.launched_frame), (joined.ops, joined.launched_op)):
-            for row, index in zip(own, spans.innermost[thread], strict=True):
-                target[row] = index
+    joined.launched_op = _by_call(joined.ops, rows, len(timeline.calls))
+    joined.launched_frame = _by_call(joined.frames, rows, len(timeline.calls))
     _ops_and_frames_of_kernels(timeline, joined)
     _count_losses(timeline, joined)
     return joined
+
+
+def _by_call(spans: Nest, rows: dict[int, list[int]], count: int) -> array[int]:
+    """The innermost span around each of `count` calls, or NONE; given the calls of each thread's instants."""
+    innermost = [NONE] * count
+    for thread, own in rows.items():
+        for row, index in zip(own, spans.innermost[thread], strict=True):
+            innermost[row] = index
+    return column("q", innermost)
 
 
 def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
     calls, kernels = timeline.calls, timeline.kernels
     by_id = dict(zip(calls.correlation, range(len(calls)), strict=True))
     by_id.pop(MISSING, None)
-    joined.call = array("q", [by_id.get(correlation, NONE) for correlation in kernels.correlation])
+    linked = [by_id.get(correlation, NONE) for correlation in kernels.correlation]
+    joined.call = column("q", linked)
     graphs = {name for name in set(calls.name) if launches_graph(timeline.names.values_[name])}
-    of_graph = {row for row, name in enumerate(calls.name) if name in graphs} if graphs else set()
-    joined.call_by = bytearray(
-        [Found.NO if call == NONE else Found.GRAPH if call in of_graph else Found.ID for call in joined.call]
-    )
-    joined.unlaunched = [row for row, call in enumerate(joined.call) if call == NONE]
+    found = bytearray([Found.GRAPH if name in graphs else Found.ID for name in calls.name] if graphs else ())
+    found = found or bytearray([Found.ID]) * len(calls)
+    found.append(Found.NO)  # the last one answers for NONE
+    joined.call_by = bytearray([found[call] for call in linked])
+    joined.unlaunched = [row for row, call in enumerate(linked) if call == NONE] if NONE in linked else []
     shared_calls = _shared(calls.correlation) if len(by_id) < len(calls) else {}
     shared_kernels = _shared(kernels.correlation) if len(set(kernels.correlation)) < len(kernels) else {}
     for correlation, rows in shared_kernels.items():
@@ -133,25 +144,16 @@ def _tell_apart(timeline: Timeline, joined: Joined, rows: list[int], candidates:
         joined.call_by[row] = Found.SHARED_ID
 
 
-def _launch_instants(timeline: Timeline, joined: Joined) -> tuple[dict[int, list[float]], dict[int, list[int]]]:
-    """The start of every call that launched a kernel or should have, a thread: instants and rows of the calls."""
+def _launch_rows(timeline: Timeline, joined: Joined) -> dict[int, list[int]]:
+    """The calls that launched a kernel or should have, a thread, in order of time."""
     calls = timeline.calls
     launching = {name for name in set(calls.name) if launches_kernel(timeline.names.values_[name])}
-    used = bytearray(len(calls))
-    for row in joined.call:
-        if row != NONE:
-            used[row] = 1
-    joined.kernelless = [row for row, name in enumerate(calls.name) if not used[row] and name in launching]
-    for row in joined.kernelless:
-        used[row] = 1
-    by_thread: dict[int, list[int]] = {}
-    for row, thread in enumerate(calls.thread):
-        if used[row]:
-            by_thread.setdefault(thread, []).append(row)
-    start = calls.start_us
-    for rows in by_thread.values():
-        rows.sort(key=start.__getitem__)
-    return {thread: [start[row] for row in rows] for thread, rows in by_thread.items()}, by_thread
+    used = set(joined.call) - {NONE}
+    joined.kernelless = [row for row, name in enumerate(calls.name) if name in launching and row not in used]
+    by_thread: dict[int, list[int]] = {thread: [] for thread in set(calls.thread)}
+    for row in sorted(sorted(used.union(joined.kernelless)), key=calls.start_us.tolist().__getitem__):
+        by_thread[calls.thread[row]].append(row)
+    return {thread: rows for thread, rows in by_thread.items() if rows}
 
 
 def _externals(timeline: Timeline) -> frozenset[int]:
@@ -160,24 +162,33 @@ def _externals(timeline: Timeline) -> frozenset[int]:
 
 
 def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
-    kernels, calls = timeline.kernels, timeline.calls
-    by_external = {extra: index for index, extra in enumerate(joined.ops.extra) if extra != MISSING}
-    extras, in_graph, in_both = joined.ops.extra, Found.GRAPH, Found.ID_AND_NESTING
-    for row, call in enumerate(joined.call):
-        external = kernels.external[row]
-        if call != NONE:
-            if joined.call_by[row] != in_graph:
-                joined.frame[row] = joined.launched_frame[call]
-            if external == MISSING:
-                external = calls.external[call]
-        nested = joined.launched_op[call] if call != NONE else NONE
-        if external == MISSING or (nested != NONE and extras[nested] == external):
-            joined.op[row] = nested
-            joined.op_by[row] = Found.NO if nested == NONE else Found.NESTING if external == MISSING else in_both
-            continue
-        stated = by_external.get(external, NONE)
-        joined.op[row] = stated if stated != NONE else nested
-        joined.op_by[row] = Found.ID if stated != NONE else Found.NESTING if nested != NONE else Found.NO
+    # behind the columns of calls and operators stands what is true of NONE, which is the index of the last value
+    frames, ops = [*joined.launched_frame, NONE], [*joined.launched_op, NONE]
+    ids_of_calls, ids_of_ops = [*timeline.calls.external, MISSING], [*joined.ops.extra, MISSING]
+    by_external = dict(zip(joined.ops.extra, range(len(joined.ops)), strict=True))
+    no_id = bytearray([Found.NESTING]) * len(ids_of_ops)
+    no_id[NONE] = Found.NO
+    found: list[int] = []
+    found_by = bytearray([Found.ID_AND_NESTING]) * len(joined.call)
+    for row, (call, external) in enumerate(zip(joined.call, timeline.kernels.external, strict=True)):
+        op = ops[call]
+        if external == MISSING:
+            external = ids_of_calls[call]
+        if external == MISSING:
+            found_by[row] = no_id[op]
+        elif ids_of_ops[op] != external:
+            if external in by_external:
+                op = by_external[external]
+                found_by[row] = Found.ID
+            else:
+                found_by[row] = no_id[op]
+        found.append(op)
+    joined.op, joined.op_by = column("q", found), found_by
+    around = [frames[call] for call in joined.call]
+    if Found.GRAPH in joined.call_by:
+        graph = int(Found.GRAPH)
+        around = [NONE if by == graph else frame for frame, by in zip(around, joined.call_by, strict=True)]
+    joined.frame = column("q", around)
 
 
 def _count_losses(timeline: Timeline, joined: Joined) -> None:
@@ -204,12 +215,13 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     )
     losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
     losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
-    linked = [row for row, call in enumerate(joined.call) if call != NONE]
-    of_call = [joined.call[row] for row in linked]
-    starts = map(kernels.start_us.__getitem__, linked)
-    early = sum(map(operator.lt, starts, map(calls.start_us.__getitem__, of_call)))
-    stated = [calls.kernel[call] for call in of_call]
-    misnamed = sum(map(operator.ne, stated, map(kernels.name.__getitem__, linked))) - stated.count(-1)
+    begun = [*calls.start_us, -math.inf]  # the last one answers for NONE
+    early = sum(map(operator.lt, kernels.start_us, [begun[call] for call in joined.call]))
+    misnamed = 0
+    if calls.kernel.count(-1) < len(calls):  # HIP's calls state the kernel's name
+        named = [*calls.kernel, -1]
+        stated = [named[call] for call in joined.call]
+        misnamed = sum(map(operator.ne, stated, kernels.name)) - stated.count(-1)
     losses.add("kernels that start before their launch", early, detail="the clocks of CPU and GPU disagree, or jumped")
     losses.add("kernels whose launch names another kernel", misnamed)
     losses.add("Python functions that are in the trace twice", joined.frames.duplicates)

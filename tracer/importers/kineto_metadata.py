@@ -6,17 +6,24 @@ import json
 import re
 from typing import Any
 
+import msgspec
+
 from tracer.importers.timeline import Producer, SeenDevice, Timeline
 
-_PACKAGE = re.compile(r"([A-Za-z0-9._-]+)==(.+)")
 #: packages whose versions explain a kernel
 _TOLD_PACKAGES = frozenset({"torch", "triton", "aiter", "amd-aiter", "vllm", "sglang", "transformers", "flash-attn"})
 
 _TRACE_KEYS = frozenset({"traceEvents", "schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds"})
 
 
-def _objects(text: str) -> dict[str, Any]:
-    """The top-level values of the text around the arrays, also where its end is missing."""
+def _objects(outside: bytes) -> dict[str, Any]:
+    """The top-level values of the text around the arrays, also where it is damaged or its end is missing."""
+    try:
+        value = msgspec.json.decode(outside)
+        return value if isinstance(value, dict) else {}
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    text = outside.decode(errors="replace")
     for closed in (text, text + "]}", text + "}", text + "]"):
         try:
             value = json.loads(closed, strict=False)
@@ -75,13 +82,13 @@ def _python(metadata: dict[str, Any]) -> str | None:
 def _packages(metadata: dict[str, Any]) -> dict[str, str]:
     system = metadata.get("system")
     listed = system.get("pip_packages") if isinstance(system, dict) else None
-    pairs = (_PACKAGE.fullmatch(str(line)) for line in (listed if isinstance(listed, list) else ()))
-    return {m[1]: m[2] for m in pairs if m and m[1] in _TOLD_PACKAGES}
+    pairs = (str(line).partition("==") for line in (listed if isinstance(listed, list) else ()))
+    return {name: version for name, _, version in pairs if version and name in _TOLD_PACKAGES}
 
 
 def read_metadata(outside: bytes, timeline: Timeline) -> None:
     """Reads devices, versions and the base of the clock into `timeline`."""
-    found = _objects(outside.decode(errors="replace"))
+    found = _objects(outside)
     timeline.recognised = not _TRACE_KEYS.isdisjoint(found)
     devices = found.get("deviceProperties")
     if isinstance(devices, list):

@@ -6,15 +6,20 @@ number of launches.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
+from tracer.importers.columns import column, put
 from tracer.importers.spans import Block, SpanStore
 
 NONE = -1
 
 _NEVER = float("inf")
+
+#: a span that begins behind all instants, and ends before `_NEVER`, so that it encloses nothing
+_LAST = Block(0, array("d", [_NEVER]), array("d", [sys.float_info.max]), [NONE], array("q"))
 
 
 class Nest:
@@ -52,25 +57,28 @@ class Nest:
 
 
 class _Sweep:
-    """One thread's spans, taken outer before inner, against its instants."""
+    """One thread's spans, taken outer before inner, against its instants.
+
+    Spans that are kept are numbered from 1; 0 stands for one that encloses everything. The spans that are open are the
+    innermost one and those that its parents lead to.
+    """
 
     def __init__(self, instants: Sequence[float]) -> None:
-        self._instants = instants
+        self._instants = [*instants, _NEVER]
         self._next = 0
-        #: the open spans: indices, and when each ends
-        self._stack: list[int] = []
-        self._stack_ends: list[float] = []
-        self.start = array("d")
-        self.end = array("d")
-        self.name = array("q")
-        self.extra = array("q")
-        self.parent = array("q")
-        self.innermost = array("q")
-        self.duplicates = 0
-        self.crossing = 0
+        self._innermost = 0
+        self._start = array("d", [-_NEVER])
+        self._end = [_NEVER]
+        self._name = array("q", [NONE])
+        self._extra = array("q", [0])
+        self._parent = [0]
+        #: for every instant so far, the innermost span
+        self._around: list[int] = []
+        self._duplicates = 0
+        self._crossing = 0
         #: whether a span came after one that it encloses or that begins later; then the sweep is worthless
         self.disordered = False
-        self._last_start = float("-inf")
+        self._last_start = -_NEVER
 
     def feed(self, block: Block) -> None:
         """Takes more spans, which begin no earlier than those before."""
@@ -79,84 +87,91 @@ class _Sweep:
         if self.disordered:
             return
         self._last_start = block.start[-1]
-        rows = self._take(block)
-        self.start.extend([block.start[row] for row in rows])
-        self.end.extend([block.end[row] for row in rows])
-        self.name.extend([block.name[row] for row in rows])
-        self.extra.extend([block.extra[row] for row in rows])
+        self._take(block)
 
-    def _take(self, block: Block) -> list[int]:
-        """Links the spans that enclose an instant; returns their rows."""
-        stack, stack_ends, parents, instants = self._stack, self._stack_ends, self.parent, self._instants
-        taken: list[int] = []
-        index = len(self.end)
-        instant = instants[self._next] if self._next < len(instants) else _NEVER
-        for row, (start, end) in enumerate(zip(block.start, block.end, strict=True)):
-            if start > instant:
-                self._settle(start)
-                instant = instants[self._next] if self._next < len(instants) else _NEVER
+    def _take(self, block: Block) -> None:
+        """Keeps the spans that enclose an instant, and finds the innermost one for the instants before them."""
+        ends, parents, around, instants, at = self._end, self._parent, self._around, self._instants, self._next
+        instant, inner = instants[at], self._innermost
+        inner_end, number = ends[inner], len(ends)
+        rows: list[int] = []
+        starts: list[float] = []
+        for row, start, end in zip(range(len(block)), block.start, block.end, strict=True):
             if end < instant:
                 continue
-            while stack_ends and stack_ends[-1] < start:
-                stack_ends.pop()
-                stack.pop()
-            if stack_ends and stack_ends[-1] <= end and self._is_odd(block, row, taken, index):
+            while instant < start:
+                while inner_end < instant:
+                    inner = parents[inner]
+                    inner_end = ends[inner]
+                around.append(inner)
+                at += 1
+                instant = instants[at]
+            if end < instant:
                 continue
-            parents.append(stack[-1] if stack else NONE)
-            stack.append(index)
-            stack_ends.append(end)
-            taken.append(row)
-            index += 1
-        return taken
+            while inner_end < start:
+                inner = parents[inner]
+                inner_end = ends[inner]
+            if inner_end <= end and self._is_odd(block, row, rows, inner):
+                continue
+            parents.append(inner)
+            inner, inner_end = number, end
+            number += 1
+            ends.append(end)
+            rows.append(row)
+            starts.append(start)
+        self._next, self._innermost = at, inner
+        put(self._start, starts)
+        put(self._name, [block.name[row] for row in rows])
+        self._extra.extend(block.extras_of(rows))
 
-    def _is_odd(self, block: Block, row: int, taken: list[int], index: int) -> bool:
-        """Looks at a span that ends no earlier than the one it begins in. Returns whether it is there already."""
-        first = index - len(taken)
-        for other in reversed(self._stack):
-            if other >= first:
-                twin, place = block, taken[other - first]
-                start, end, name, extra = twin.start[place], twin.end[place], twin.name[place], twin.extra[place]
+    def _is_odd(self, block: Block, row: int, rows: list[int], inner: int) -> bool:
+        """Looks at a span that ends no earlier than the one it begins in. Returns whether it is there already.
+
+        Args:
+            block: where the span is.
+            row: which it is.
+            rows: the rows of the block that were kept so far.
+            inner: the innermost of the open spans.
+        """
+        first = len(self._start)
+        while inner:
+            if inner >= first:
+                place = rows[inner - first]
+                start, end, name, extra = block.start[place], block.end[place], block.name[place], block.extra_of(place)
             else:
-                start, end, name, extra = self.start[other], self.end[other], self.name[other], self.extra[other]
+                start, end, name, extra = self._start[inner], self._end[inner], self._name[inner], self._extra[inner]
             if end < block.end[row]:
-                self.crossing += 1
+                self._crossing += 1
                 self.disordered |= start == block.start[row]
                 return False
             if start != block.start[row] or end != block.end[row]:
                 return False
-            if name == block.name[row] and extra == block.extra[row]:
-                self.duplicates += 1
+            if name == block.name[row] and extra == block.extra_of(row):
+                self._duplicates += 1
                 return True
+            inner = self._parent[inner]
         return False
-
-    def _settle(self, until: float) -> None:
-        """Finds the innermost span of every instant before `until`."""
-        instants, stack, stack_ends = self._instants, self._stack, self._stack_ends
-        at, count = self._next, len(instants)
-        while at < count and (instant := instants[at]) < until:
-            while stack_ends and stack_ends[-1] < instant:
-                stack_ends.pop()
-                stack.pop()
-            self.innermost.append(stack[-1] if stack else NONE)
-            at += 1
-        self._next = at
 
     def close(self, thread: int, into: Nest) -> None:
         """Adds what was found to `into`."""
-        self._settle(_NEVER)
-        base = len(into)
-        into.thread.extend(array("q", [thread]) * len(self.start))
-        into.start.extend(self.start)
-        into.end.extend(self.end)
-        into.name.extend(self.name)
-        into.extra.extend(self.extra)
-        if base:
-            self.parent = array("q", [NONE if parent == NONE else base + parent for parent in self.parent])
-            self.innermost = array("q", [NONE if index == NONE else base + index for index in self.innermost])
-        into.parent.extend(self.parent)
-        into.innermost[thread] = self.innermost
-        into.duplicates += self.duplicates
-        into.crossing += self.crossing
+        self._take(_LAST)
+        before = len(into) - 1
+        into.thread.extend(array("q", [thread]) * (len(self._start) - 1))
+        into.start.extend(self._start[1:])
+        put(into.end, self._end[1:])
+        into.name.extend(self._name[1:])
+        into.extra.extend(self._extra[1:])
+        put(into.parent, _indices(self._parent[1:], before))
+        into.innermost[thread] = column("q", _indices(self._around, before))
+        into.duplicates += self._duplicates
+        into.crossing += self._crossing
+
+
+def _indices(numbers: list[int], before: int) -> list[int]:
+    """Indices in the nest of spans that a sweep numbered from 1; 0 becomes NONE."""
+    if before == NONE:
+        return [number - 1 for number in numbers]
+    return [before + number if number else NONE for number in numbers]
 
 
 def nest(spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()) -> Nest:
@@ -188,7 +203,7 @@ def nest(spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: froz
 def _in_order(spans: SpanStore, thread: int, instants: Sequence[float]) -> list[Block]:
     """The spans of a thread that enclose an instant, as one block: by start, then by falling end, then as they came."""
     rows = [
-        (start, -end, block.name[index], block.extra[index])
+        (start, -end, block.name[index], block.extra_of(index))
         for block in spans.blocks()
         if block.thread == thread
         for index, (start, end) in enumerate(zip(block.start, block.end, strict=True))
@@ -198,17 +213,19 @@ def _in_order(spans: SpanStore, thread: int, instants: Sequence[float]) -> list[
         return []
     rows.sort(key=lambda row: row[:2])
     columns = list(zip(*rows, strict=True))
-    ends = array("d", [-end for end in columns[1]])
-    return [Block(thread, array("d", columns[0]), ends, array("q", columns[2]), array("q", columns[3]))]
+    ends = column("d", [-end for end in columns[1]])
+    return [Block(thread, column("d", columns[0]), ends, [*columns[2]], column("q", columns[3]))]
 
 
 def _add_wanted(spans: SpanStore, wanted: frozenset[int], into: Nest) -> None:
     """Adds spans that enclose no instant; they stand alone."""
     for block in spans.blocks():
-        for index in [index for index, extra in enumerate(block.extra) if extra in wanted]:
-            into.thread.append(block.thread)
-            into.start.append(block.start[index])
-            into.end.append(block.end[index])
-            into.name.append(block.name[index])
-            into.extra.append(block.extra[index])
-            into.parent.append(NONE)
+        if wanted.isdisjoint(block.extra):
+            continue
+        rows = [row for row, extra in enumerate(block.extra) if extra in wanted]
+        put(into.thread, [block.thread] * len(rows))
+        put(into.start, [block.start[row] for row in rows])
+        put(into.end, [block.end[row] for row in rows])
+        put(into.name, [block.name[row] for row in rows])
+        put(into.extra, [block.extra[row] for row in rows])
+        put(into.parent, [NONE] * len(rows))

@@ -7,7 +7,7 @@ their order in the file does not matter. Dispatches count work-items.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -39,7 +39,7 @@ class RocprofReader:
         self._timeline = timeline
         self._processes: list[_Process] = []
         self._agents_array = -1
-        self._takers: dict[str, Callable[[list[Any]], None]] = {
+        self._takers: dict[str, Callable[[Sequence[Any]], None]] = {
             "agents": self._take_agents,
             "kernel_symbols": self._take_symbols,
             "buffer_records": self._take_kinds,
@@ -69,7 +69,7 @@ class RocprofReader:
             for key, (kind, first) in types.items()
         }
 
-    def take(self, key: str, array: int, items: list[Any]) -> None:
+    def take(self, key: str, array: int, items: Sequence[Any]) -> None:
         """Adds elements of one list; a new list of agents begins a new process."""
         if key == "agents" and array != self._agents_array:
             self._agents_array = array
@@ -80,13 +80,13 @@ class RocprofReader:
         events[key] = events.get(key, 0) + len(items)
         self._takers[key](items)
 
-    def _take_agents(self, items: list[Agent]) -> None:
+    def _take_agents(self, items: Sequence[Agent]) -> None:
         self._processes[-1].agents.update((agent.id.handle, agent) for agent in items)
 
-    def _take_symbols(self, items: list[Symbol]) -> None:
+    def _take_symbols(self, items: Sequence[Symbol]) -> None:
         self._processes[-1].symbols.update((symbol.kernel_id, symbol) for symbol in items)
 
-    def _take_kinds(self, items: list[ApiKind]) -> None:
+    def _take_kinds(self, items: Sequence[ApiKind]) -> None:
         self._processes[-1].kinds += items
 
     def _us(self, nanoseconds: int) -> float:
@@ -94,7 +94,7 @@ class RocprofReader:
             self._timeline.base_ns = nanoseconds
         return (nanoseconds - self._timeline.base_ns) / 1000
 
-    def _take_dispatches(self, items: list[Dispatch]) -> None:
+    def _take_dispatches(self, items: Sequence[Dispatch]) -> None:
         process = len(self._processes) - 1
         kernels = self._timeline.kernels
         infos = [item.dispatch_info for item in items]
@@ -120,7 +120,7 @@ class RocprofReader:
             ]
         )
 
-    def _take_calls(self, items: list[ApiCall]) -> None:
+    def _take_calls(self, items: Sequence[ApiCall]) -> None:
         process = len(self._processes) - 1
         calls, threads = self._timeline.calls, self._timeline.threads
         calls.name.extend([self._operations[process, item.kind, item.operation] for item in items])
@@ -132,7 +132,7 @@ class RocprofReader:
         calls.kernel.extend([-1] * len(items))
         calls.shape.extend([self._timeline.shapes[()]] * len(items))
 
-    def _take_copies(self, items: list[Copy]) -> None:
+    def _take_copies(self, items: Sequence[Copy]) -> None:
         process = len(self._processes) - 1
         for item in items:
             duration = (item.end_timestamp - item.start_timestamp) / 1000

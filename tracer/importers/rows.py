@@ -87,7 +87,7 @@ def add_kernel(timeline: Timeline, row: KernelRow) -> None:
 
 def add_call(timeline: Timeline, row: CallRow) -> None:
     """Adds one runtime call, when it can start work."""
-    if not timeline.starts_work(row.name):
+    if not timeline.starts_work[row.name]:
         return
     calls = timeline.calls
     calls.name.append(timeline.names[row.name])

@@ -9,16 +9,20 @@ from __future__ import annotations
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO, Any
 
 import msgspec
 
-#: spans held in memory, where they take some 80 bytes each, before they go to the temporary file
+from tracer.importers.columns import column, put
+
+#: spans held in memory, where they take some 32 bytes each, before they go to the temporary file
 HELD_SPANS = 1 << 17
+#: a block to which no more spans are added, so that it seldom has to be moved as it grows
+FULL_BLOCK = 1 << 11
 
 _COLUMNS = "ddqq"
-_NO_EXTRA = array("q", [0])
+_ZERO = array("q", [0])
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
@@ -28,17 +32,30 @@ class Block(msgspec.Struct, frozen=True, gc=False):
         thread: the thread's number.
         start, end: microseconds; `start` ascends.
         name: the name's number.
-        extra: one more id (an operator's external id).
+        extra: one more id (an operator's external id); empty where no span has one, which counts as 0.
     """
 
     thread: int
-    start: Sequence[float]
-    end: Sequence[float]
-    name: Sequence[int]
-    extra: Sequence[int]
+    start: array[float]
+    end: array[float]
+    name: list[int]
+    extra: array[int]
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def extra_of(self, row: int) -> int:
+        """The extra id of one span."""
+        return self.extra[row] if self.extra else 0
+
+    def extras_of(self, rows: list[int]) -> array[int]:
+        """The extra ids of some spans."""
+        return column("q", [self.extra[row] for row in rows]) if self.extra else _ZERO * len(rows)
+
+    def takes(self, thread: int, start: float, with_extra: bool) -> bool:
+        """Whether a span of a thread may stand behind these."""
+        alike = thread == self.thread and with_extra == bool(self.extra)
+        return alike and start >= self.start[-1] and len(self.start) < FULL_BLOCK
 
 
 class SpanStore:
@@ -63,7 +80,7 @@ class SpanStore:
         return self.count
 
     def add(
-        self, thread: int, start: list[float], end: list[float], name: list[int], extra: Sequence[int] | None = None
+        self, thread: int, start: list[float], end: list[float], name: list[int], extra: array[int] | None = None
     ) -> None:
         """Adds spans of one thread; sorts them by start where they are not."""
         if not start:
@@ -71,11 +88,16 @@ class SpanStore:
         if start != sorted(start):
             order = sorted(range(len(start)), key=start.__getitem__)
             start, end = [start[i] for i in order], [end[i] for i in order]
-            name, extra = [name[i] for i in order], None if extra is None else [extra[i] for i in order]
-        block = Block(thread, start, end, name, _NO_EXTRA * len(start) if extra is None else extra)
-        self._held.append(block)
-        self._held_count += len(block)
-        self.count += len(block)
+            name, extra = [name[i] for i in order], extra and column("q", [extra[i] for i in order])
+        if not (self._held and self._held[-1].takes(thread, start[0], extra is not None)):
+            self._held.append(Block(thread, array("d"), array("d"), [], array("q")))
+        block = self._held[-1]
+        put(block.start, start)
+        put(block.end, end)
+        block.name.extend(name)
+        block.extra.extend(extra or ())
+        self._held_count += len(start)
+        self.count += len(start)
         if self._held_count > self._held_limit and not self.unspillable:
             self._spill()
 
@@ -87,8 +109,8 @@ class SpanStore:
                 self._file = tempfile.TemporaryFile(prefix="ktrace-spans-", buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
             for block in self._held:
-                for code, column in zip(_COLUMNS, (block.start, block.end, block.name, block.extra), strict=True):
-                    array(code, column).tofile(self._file)
+                for values in (block.start, block.end, column("q", block.name), block.extra or _ZERO * len(block)):
+                    values.tofile(self._file)
                 self._spilled.append((block.thread, len(block)))
                 written += 1
         except OSError:
@@ -110,10 +132,9 @@ class SpanStore:
         if self._file is not None:
             self._file.seek(0)
             for thread, count in self._spilled:
-                columns = []
-                for code in _COLUMNS:
-                    column: array[Any] = array(code)
-                    column.fromfile(self._file, count)
-                    columns.append(column)
-                yield Block(thread, *columns)
+                values: list[array[Any]] = [array(code) for code in _COLUMNS]
+                for own in values:
+                    own.fromfile(self._file, count)
+                start, end, name, extra = values
+                yield Block(thread, start, end, name.tolist(), extra)
         yield from self._held

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from tracer.importers.columns import ColumnError, put
 from tracer.importers.losses import Losses
 from tracer.importers.spans import SpanStore
 from tracer.model.evidence import GridUnit
@@ -42,6 +43,14 @@ class Interner(dict[H, int], Generic[H]):
         self[value] = number = len(self.values_)
         self.values_.append(value)
         return number
+
+
+class StartsWork(dict[str, bool]):
+    """Whether a runtime call of some name can start a kernel (launches, copies and fills can)."""
+
+    def __missing__(self, call: str) -> bool:
+        self[call] = known = _STARTS_WORK.search(call) is not None
+        return known
 
 
 class LaunchShape(msgspec.Struct, frozen=True):
@@ -141,6 +150,7 @@ class Timeline:
         names: every name, numbered.
         threads: (process, thread), numbered.
         shapes: launch shapes (the leading fields of LaunchShape), numbered.
+        starts_work: by the name of a runtime call.
         kernels, calls: columns.
         ops, frames: operators and Python functions as spans a thread; an operator's `extra` is its external id.
         copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
@@ -159,6 +169,7 @@ class Timeline:
         self.names: Interner[str] = Interner()
         self.threads: Interner[tuple[int | str, int | str]] = Interner()
         self.shapes: Interner[tuple[Any, ...]] = Interner()
+        self.starts_work = StartsWork()
         self.kernels = Kernels()
         self.calls = Calls()
         self.ops = SpanStore()
@@ -171,7 +182,6 @@ class Timeline:
         self.events: dict[str, int] = {}
         self.recognised = False
         self._oversized: dict[int, int] = {}
-        self._starts_work: dict[str, bool] = {}
 
     def shape(self, number: int) -> LaunchShape:
         """The launch shape of a number in a `shape` column."""
@@ -182,13 +192,6 @@ class Timeline:
         if -(1 << 61) < value < 1 << 61:
             return value
         return self._oversized.setdefault(value, -(1 << 61) - 1 - len(self._oversized))
-
-    def starts_work(self, call: str) -> bool:
-        """Whether a runtime call of this name can start a kernel (launches, copies and fills can)."""
-        known = self._starts_work.get(call)
-        if known is None:
-            known = self._starts_work[call] = _STARTS_WORK.search(call) is not None
-        return known
 
     def total_us(self) -> float:
         """The sum of all kernel durations, summed exactly and rounded once."""
@@ -207,9 +210,9 @@ def launches_graph(call: str) -> bool:
     return "GraphLaunch" in call
 
 
-def ids(values: list[int], timeline: Timeline) -> array[int]:
-    """A column of ids, however large they are."""
+def put_ids(into: array[int], values: list[int], timeline: Timeline) -> None:
+    """Adds ids to a column, however large they are."""
     try:
-        return array("q", values)
-    except OverflowError:
-        return array("q", [timeline.number(value) for value in values])
+        put(into, values)
+    except ColumnError:
+        put(into, [timeline.number(value) for value in values])

@@ -1,0 +1,123 @@
+"""Events of one kind from torch.profiler's JSON in, rows in the columns of a Timeline out."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import Any
+
+from tracer.importers.columns import ColumnError, column, put
+from tracer.importers.kineto_events import Number, number
+from tracer.importers.spans import SpanStore
+from tracer.importers.timeline import Timeline, put_ids
+
+
+class ColumnFiller:
+    """Fills the columns of a timeline. Each method takes events of one kind, of a type that has the fields it needs.
+
+    Attributes:
+        whole_us: whether all kernels so far start at whole microseconds.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.whole_us = True
+        self._timeline = timeline
+
+    def kernels(self, events: list[Any], places: list[tuple[int, int]]) -> None:
+        """Adds kernels.
+
+        Args:
+            events: they.
+            places: for each run of events that some of them come from: how many stand before, and its byte.
+        """
+        timeline, kernels = self._timeline, self._timeline.kernels
+        names, shapes = timeline.names, timeline.shapes
+        if self.whole_us:
+            self.whole_us = all(event.ts.is_integer() for event in events)
+        stated = [event.dur for event in events]
+        durations = _without_nan(stated)
+        if durations is not stated:
+            without = [row for row, us in enumerate(stated) if us != us]
+            timeline.untimed_kernels += len(without)
+            byte = max(byte for row, byte in places if row <= without[0])
+            timeline.losses.add("kernels without a duration (counted as 0 µs)", len(without), from_byte=byte)
+        args = [event.args for event in events]
+        put(kernels.name, [names[event.name] for event in events])
+        put(kernels.start_us, [event.ts for event in events])
+        put(kernels.duration_us, durations)
+        put_ids(kernels.correlation, [a.correlation for a in args], timeline)
+        put_ids(kernels.external, [a.external for a in args], timeline)
+        self._put_places(kernels.device, [a.device for a in args], events, "pid")
+        self._put_places(kernels.stream, [a.stream for a in args], events, "tid")
+        put(kernels.shape, [shapes[a.grid, a.block, None, a.lds_bytes, a.registers, a.occupancy_percent] for a in args])
+
+    def copies(self, events: list[Any]) -> None:
+        """Adds copies and fills."""
+        devices = array("q")
+        self._put_places(devices, [event.args.device for event in events], events, "pid")
+        durations = _without_nan([event.dur for event in events])
+        self._timeline.copies_us += zip(devices, [event.ts for event in events], durations, strict=True)
+
+    def calls(self, events: list[Any]) -> None:
+        """Adds the runtime calls that can start work."""
+        timeline, calls = self._timeline, self._timeline.calls
+        names, shapes, threads, starts_work = timeline.names, timeline.shapes, timeline.threads, timeline.starts_work
+        events = [event for event in events if starts_work[event.name]]
+        args = [event.args for event in events]
+        put(calls.name, [names[event.name] for event in events])
+        put(calls.start_us, [event.ts for event in events])
+        put(calls.duration_us, _without_nan([event.dur for event in events]))
+        put(calls.thread, [threads[event.pid, event.tid] for event in events])
+        put_ids(calls.correlation, [a.correlation for a in args], timeline)
+        put_ids(calls.external, [a.external for a in args], timeline)
+        put(calls.kernel, [-1 if a.kernel is None else names[a.kernel] for a in args])
+        none = shapes[()]
+        put(calls.shape, [shapes[a.grid, a.block] if a.grid else none for a in args])
+
+    def ops(self, events: list[Any], one_thread: bool) -> None:
+        """Adds operators, which are known to be of one thread or may be of several."""
+        extra = array("q")
+        put_ids(extra, [event.args.external for event in events], self._timeline)
+        self._spans(self._timeline.ops, events, extra, one_thread)
+
+    def frames(self, events: list[Any], one_thread: bool) -> None:
+        """Adds Python functions, which are known to be of one thread or may be of several."""
+        self._spans(self._timeline.frames, events, None, one_thread)
+
+    def _spans(self, store: SpanStore, events: list[Any], extra: array[int] | None, one_thread: bool) -> None:
+        if one_thread:
+            self._store(store, events, extra)
+            return
+        by_thread: dict[tuple[Number, Number], list[int]] = {}
+        for row, event in enumerate(events):
+            by_thread.setdefault((event.pid, event.tid), []).append(row)
+        for rows in by_thread.values():
+            own = None if extra is None else column("q", [extra[row] for row in rows])
+            self._store(store, [events[row] for row in rows], own)
+
+    def _store(self, store: SpanStore, events: list[Any], extra: array[int] | None) -> None:
+        names = self._timeline.names
+        start = [event.ts for event in events]
+        end = [event.ts + event.dur for event in events]
+        if math.isnan(sum(end)):  # a span without a duration has no extent
+            end = [begin if reach != reach else reach for begin, reach in zip(start, end, strict=True)]
+        thread = self._timeline.threads[events[0].pid, events[0].tid]
+        store.add(thread, start, end, [names[event.name] for event in events], extra)
+
+    def _put_places(self, into: array[int], stated: list[Number | None], events: list[Any], lane: str) -> None:
+        """Adds devices or streams: as stated in the arguments, else the lane in which the event is drawn."""
+        try:
+            put(into, stated)
+        except ColumnError:
+            lanes = [getattr(event, lane) for event in events]
+            chosen = [own if value is None else value for value, own in zip(stated, lanes, strict=True)]
+            put_ids(into, [self._place(value) for value in chosen], self._timeline)
+
+    def _place(self, value: Number) -> int:
+        whole = number(value, int)
+        return whole if whole is not None else -2 - self._timeline.names[str(value)]
+
+
+def _without_nan(durations: list[float]) -> list[float]:
+    """Durations, of which those that are not stated are 0; the same list where all are."""
+    return [0.0 if us != us else us for us in durations] if math.isnan(sum(durations)) else durations
