@@ -114,8 +114,9 @@ class ArrayStream:
         self._arrays += 1
         reader = SliceReader(key, self._arrays, elements, self._losses)
         self.complete = False
+        known_start: int | None = None
         while True:
-            start = _filled(self._buffer)
+            start, known_start = _filled(self._buffer) if known_start is None else known_start, None
             if start == len(self._buffer):
                 self._drop(start - 1)  # one character stays, for the place before the next element
                 if self._more():
@@ -144,12 +145,13 @@ class ArrayStream:
                         self._more()
                     continue
                 cut = seen
-                items = self._in_place(elements, start, cut)
+                items = self._in_place(elements, start, cut + reader.to_comma)
                 if items is not None:
                     yield Batch(key, self._arrays, self._base + start, items)
                     del items
                     self._drop(cut)
                     self._more()
+                    known_start = reader.to_next
                     continue
             used, closed = yield from reader.read(bytes(self._buffer[start:cut]), self._base + start, final=self._ended)
             if closed:
@@ -165,10 +167,9 @@ class ArrayStream:
             else:
                 self._drop(cut)
 
-    def _in_place(self, elements: Elements[Any], start: int, cut: int) -> Sequence[Any] | None:
+    def _in_place(self, elements: Elements[Any], start: int, comma: int) -> Sequence[Any] | None:
         """Decodes the elements between two separators without copying them: the separators stand in as brackets."""
         buffer = self._buffer
-        comma = buffer.index(b",", cut)
         before, buffer[start - 1] = buffer[start - 1], _OPEN
         buffer[comma] = _CLOSE
         try:

@@ -83,6 +83,8 @@ class SliceReader:
         self._opening = opening_of(elements.first_keys)
         self._literal = b""
         self._stuck_at = -1
+        #: from the end of the element before a cut to the comma, and to the next element
+        self.to_comma = self.to_next = 0
 
     def last_cut(self, text: bytes | bytearray) -> int | None:
         """Where the last whole element in `text` ends, as far as its ends can be seen; None when none does."""
@@ -93,6 +95,7 @@ class SliceReader:
             if last is None:
                 return None
             cut, self._literal = last.start(), bytes(last.group())
+            self.to_comma, self.to_next = self._literal.index(b",") - 1, last.start(1) - cut - 1
         return cut + 1
 
     def first_start(self, text: bytes | bytearray) -> int | None:

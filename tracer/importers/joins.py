@@ -91,6 +91,9 @@ def _by_call(spans: Nest, rows: dict[int, list[int]], count: int) -> array[int]:
 
 def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
     calls, kernels = timeline.calls, timeline.kernels
+    if not len(calls):
+        joined.unlaunched = list(range(len(kernels)))
+        return
     by_id = dict(zip(calls.correlation, range(len(calls)), strict=True))
     by_id.pop(MISSING, None)
     linked = [by_id.get(correlation, NONE) for correlation in kernels.correlation]
@@ -162,12 +165,14 @@ def _externals(timeline: Timeline) -> frozenset[int]:
 
 
 def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
+    if not len(joined.ops) and not len(joined.frames):
+        return
     # behind the columns of calls and operators stands what is true of NONE, which is the index of the last value
     frames, ops = [*joined.launched_frame, NONE], [*joined.launched_op, NONE]
     ids_of_calls, ids_of_ops = [*timeline.calls.external, MISSING], [*joined.ops.extra, MISSING]
-    by_external = dict(zip(joined.ops.extra, range(len(joined.ops)), strict=True))
     no_id = bytearray([Found.NESTING]) * len(ids_of_ops)
     no_id[NONE] = Found.NO
+    by_external: dict[int, int] = {}
     found: list[int] = []
     found_by = bytearray([Found.ID_AND_NESTING]) * len(joined.call)
     for row, (call, external) in enumerate(zip(joined.call, timeline.kernels.external, strict=True)):
@@ -177,6 +182,7 @@ def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
         if external == MISSING:
             found_by[row] = no_id[op]
         elif ids_of_ops[op] != external:
+            by_external = by_external or dict(zip(joined.ops.extra, range(len(joined.ops)), strict=True))
             if external in by_external:
                 op = by_external[external]
                 found_by[row] = Found.ID
@@ -213,8 +219,9 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         joined.call_by.count(Found.SHARED_ID),
         detail="linked by name and order: inferred",
     )
-    losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
-    losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
+    if min(kernels.duration_us, default=1.0) <= 0:
+        losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
+        losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
     begun = [*calls.start_us, -math.inf]  # the last one answers for NONE
     early = sum(map(operator.lt, kernels.start_us, [begun[call] for call in joined.call]))
     misnamed = 0

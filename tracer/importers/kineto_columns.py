@@ -61,13 +61,13 @@ class ColumnFiller:
     def calls(self, events: list[Any]) -> None:
         """Adds the runtime calls that can start work."""
         timeline, calls = self._timeline, self._timeline.calls
-        names, shapes, threads, starts_work = timeline.names, timeline.shapes, timeline.threads, timeline.starts_work
+        names, shapes, starts_work = timeline.names, timeline.shapes, timeline.starts_work
         events = [event for event in events if starts_work[event.name]]
         args = [event.args for event in events]
         put(calls.name, [names[event.name] for event in events])
         put(calls.start_us, [event.ts for event in events])
         put(calls.duration_us, _without_nan([event.dur for event in events]))
-        put(calls.thread, [threads[event.pid, event.tid] for event in events])
+        put(calls.thread, self._threads(events))
         put_ids(calls.correlation, [a.correlation for a in args], timeline)
         put_ids(calls.external, [a.external for a in args], timeline)
         put(calls.kernel, [-1 if a.kernel is None else names[a.kernel] for a in args])
@@ -103,6 +103,13 @@ class ColumnFiller:
             end = [begin if reach != reach else reach for begin, reach in zip(start, end, strict=True)]
         thread = self._timeline.threads[events[0].pid, events[0].tid]
         store.add(thread, start, end, [names[event.name] for event in events], extra)
+
+    def _threads(self, events: list[Any]) -> list[int]:
+        """The thread of each event."""
+        threads = self._timeline.threads
+        if len({event.tid for event in events}) == len({event.pid for event in events}) == 1:
+            return [threads[events[0].pid, events[0].tid]] * len(events)
+        return [threads[event.pid, event.tid] for event in events]
 
     def _put_places(self, into: array[int], stated: list[Number | None], events: list[Any], lane: str) -> None:
         """Adds devices or streams: as stated in the arguments, else the lane in which the event is drawn."""

@@ -50,6 +50,8 @@ class KnownEvents(Sequence[Any]):
         thread: of all of them, where that is known.
     """
 
+    __slots__ = ("category", "events", "thread")
+
     def __init__(self, events: list[Any], category: str, thread: Thread | None) -> None:
         self.events = events
         self.category = category

@@ -10,6 +10,7 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 
 from tracer.importers.columns import column, put
 from tracer.importers.spans import Block, SpanStore
@@ -17,6 +18,7 @@ from tracer.importers.spans import Block, SpanStore
 NONE = -1
 
 _NEVER = float("inf")
+_ZEROS = repeat(0)
 
 #: a span that begins behind all instants, and ends before `_NEVER`, so that it encloses nothing
 _LAST = Block(0, array("d", [_NEVER]), array("d", [sys.float_info.max]), [NONE], array("q"))
@@ -67,10 +69,10 @@ class _Sweep:
         self._instants = [*instants, _NEVER]
         self._next = 0
         self._innermost = 0
-        self._start = array("d", [-_NEVER])
+        self._start = [-_NEVER]
         self._end = [_NEVER]
-        self._name = array("q", [NONE])
-        self._extra = array("q", [0])
+        self._name = [NONE]
+        self._extra = [0]
         self._parent = [0]
         #: for every instant so far, the innermost span
         self._around: list[int] = []
@@ -91,12 +93,11 @@ class _Sweep:
 
     def _take(self, block: Block) -> None:
         """Keeps the spans that enclose an instant, and finds the innermost one for the instants before them."""
-        ends, parents, around, instants, at = self._end, self._parent, self._around, self._instants, self._next
+        starts, ends, names, extras, parents = self._start, self._end, self._name, self._extra, self._parent
+        instants, around, at = self._instants, self._around, self._next
         instant, inner = instants[at], self._innermost
         inner_end, number = ends[inner], len(ends)
-        rows: list[int] = []
-        starts: list[float] = []
-        for row, start, end in zip(range(len(block)), block.start, block.end, strict=True):
+        for start, end, name, extra in zip(block.start, block.end, block.name, block.extra or _ZEROS, strict=False):
             if end < instant:
                 continue
             while instant < start:
@@ -111,42 +112,27 @@ class _Sweep:
             while inner_end < start:
                 inner = parents[inner]
                 inner_end = ends[inner]
-            if inner_end <= end and self._is_odd(block, row, rows, inner):
+            if inner_end <= end and self._is_odd(start, end, name, extra, inner):
                 continue
+            starts.append(start)
+            ends.append(end)
+            names.append(name)
+            extras.append(extra)
             parents.append(inner)
             inner, inner_end = number, end
             number += 1
-            ends.append(end)
-            rows.append(row)
-            starts.append(start)
         self._next, self._innermost = at, inner
-        put(self._start, starts)
-        put(self._name, [block.name[row] for row in rows])
-        self._extra.extend(block.extras_of(rows))
 
-    def _is_odd(self, block: Block, row: int, rows: list[int], inner: int) -> bool:
-        """Looks at a span that ends no earlier than the one it begins in. Returns whether it is there already.
-
-        Args:
-            block: where the span is.
-            row: which it is.
-            rows: the rows of the block that were kept so far.
-            inner: the innermost of the open spans.
-        """
-        first = len(self._start)
+    def _is_odd(self, start: float, end: float, name: int, extra: int, inner: int) -> bool:
+        """Looks at a span that begins in `inner` and ends no earlier. Returns whether it is there already."""
         while inner:
-            if inner >= first:
-                place = rows[inner - first]
-                start, end, name, extra = block.start[place], block.end[place], block.name[place], block.extra_of(place)
-            else:
-                start, end, name, extra = self._start[inner], self._end[inner], self._name[inner], self._extra[inner]
-            if end < block.end[row]:
+            if self._end[inner] < end:
                 self._crossing += 1
-                self.disordered |= start == block.start[row]
+                self.disordered |= self._start[inner] == start
                 return False
-            if start != block.start[row] or end != block.end[row]:
+            if self._start[inner] != start or self._end[inner] != end:
                 return False
-            if name == block.name[row] and extra == block.extra_of(row):
+            if self._name[inner] == name and self._extra[inner] == extra:
                 self._duplicates += 1
                 return True
             inner = self._parent[inner]
@@ -157,10 +143,10 @@ class _Sweep:
         self._take(_LAST)
         before = len(into) - 1
         into.thread.extend(array("q", [thread]) * (len(self._start) - 1))
-        into.start.extend(self._start[1:])
+        put(into.start, self._start[1:])
         put(into.end, self._end[1:])
-        into.name.extend(self._name[1:])
-        into.extra.extend(self._extra[1:])
+        put(into.name, self._name[1:])
+        put(into.extra, self._extra[1:])
         put(into.parent, _indices(self._parent[1:], before))
         into.innermost[thread] = column("q", _indices(self._around, before))
         into.duplicates += self._duplicates

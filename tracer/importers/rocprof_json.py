@@ -7,17 +7,19 @@ their order in the file does not matter. Dispatches count work-items.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from tracer.importers.arrays import ArrayStream
+from tracer.importers.columns import column, put
 from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
-from tracer.importers.timeline import MISSING, Interner, Producer, SeenDevice, Timeline
+from tracer.importers.timeline import MISSING, Interner, Producer, SeenDevice, Timeline, put_ids
 from tracer.model.evidence import GridUnit
 
 FORMAT = "rocprofv3 JSON"
@@ -69,10 +71,10 @@ class RocprofReader:
             for key, (kind, first) in types.items()
         }
 
-    def take(self, key: str, array: int, items: Sequence[Any]) -> None:
+    def take(self, key: str, number: int, items: Sequence[Any]) -> None:
         """Adds elements of one list; a new list of agents begins a new process."""
-        if key == "agents" and array != self._agents_array:
-            self._agents_array = array
+        if key == "agents" and number != self._agents_array:
+            self._agents_array = number
             self._processes.append(_Process())
         elif not self._processes:
             self._processes.append(_Process())
@@ -89,55 +91,56 @@ class RocprofReader:
     def _take_kinds(self, items: Sequence[ApiKind]) -> None:
         self._processes[-1].kinds += items
 
-    def _us(self, nanoseconds: int) -> float:
-        if not self._timeline.base_ns:
-            self._timeline.base_ns = nanoseconds
-        return (nanoseconds - self._timeline.base_ns) / 1000
+    def _us(self, nanoseconds: list[int]) -> list[float]:
+        """Times in microseconds since the first one of the file."""
+        timeline = self._timeline
+        base = timeline.base_ns = timeline.base_ns or next(filter(None, nanoseconds), 0)
+        return [(value - base) / 1000 for value in nanoseconds]
 
     def _take_dispatches(self, items: Sequence[Dispatch]) -> None:
         process = len(self._processes) - 1
-        kernels = self._timeline.kernels
+        kernels, shapes, agents = self._timeline.kernels, self._shapes, self._agents
         infos = [item.dispatch_info for item in items]
         own = [self._kernels[process, info.kernel_id] for info in infos]
-        kernels.name.extend(own)
-        kernels.start_us.extend([self._us(item.start_timestamp) for item in items])
-        kernels.duration_us.extend([(item.end_timestamp - item.start_timestamp) / 1000 for item in items])
-        kernels.device.extend([self._agents[process, info.agent_id.handle] for info in infos])
-        kernels.stream.extend([(item.stream_id or item.dispatch_info.queue_id).handle for item in items])
-        # correlation ids are counted a process
-        kernels.correlation.extend([item.correlation_id.internal << 8 | process & 255 for item in items])
-        kernels.external.extend([MISSING] * len(items))
-        kernels.shape.extend(
+        put(kernels.name, own)
+        put(kernels.start_us, self._us([item.start_timestamp for item in items]))
+        put(kernels.duration_us, [(item.end_timestamp - item.start_timestamp) / 1000 for item in items])
+        put(kernels.device, [agents[process, info.agent_id.handle] for info in infos])
+        streams = [(item.stream_id or item.dispatch_info.queue_id).handle for item in items]
+        put_ids(kernels.stream, streams, self._timeline)
+        put_ids(kernels.correlation, self._correlations(items, process), self._timeline)
+        put(kernels.external, [MISSING] * len(items))
+        put(
+            kernels.shape,
             [
-                self._shapes[
-                    (info.grid_size.x, info.grid_size.y, info.grid_size.z),
-                    (info.workgroup_size.x, info.workgroup_size.y, info.workgroup_size.z),
-                    info.group_segment_size,
-                    info.private_segment_size,
-                    kernel,
-                ]
+                shapes[info.grid_size, info.workgroup_size, info.group_segment_size, info.private_segment_size, kernel]
                 for info, kernel in zip(infos, own, strict=True)
-            ]
+            ],
         )
 
     def _take_calls(self, items: Sequence[ApiCall]) -> None:
         process = len(self._processes) - 1
         calls, threads = self._timeline.calls, self._timeline.threads
-        calls.name.extend([self._operations[process, item.kind, item.operation] for item in items])
-        calls.start_us.extend([self._us(item.start_timestamp) for item in items])
-        calls.duration_us.extend([(item.end_timestamp - item.start_timestamp) / 1000 for item in items])
-        calls.thread.extend([threads[process, item.thread_id] for item in items])
-        calls.correlation.extend([item.correlation_id.internal << 8 | process & 255 for item in items])
-        calls.external.extend([MISSING] * len(items))
-        calls.kernel.extend([-1] * len(items))
-        calls.shape.extend([self._timeline.shapes[()]] * len(items))
+        put(calls.name, [self._operations[process, item.kind, item.operation] for item in items])
+        put(calls.start_us, self._us([item.start_timestamp for item in items]))
+        put(calls.duration_us, [(item.end_timestamp - item.start_timestamp) / 1000 for item in items])
+        put(calls.thread, [threads[process, item.thread_id] for item in items])
+        put_ids(calls.correlation, self._correlations(items, process), self._timeline)
+        put(calls.external, [MISSING] * len(items))
+        put(calls.kernel, [-1] * len(items))
+        put(calls.shape, [self._timeline.shapes[()]] * len(items))
+
+    @staticmethod
+    def _correlations(items: Sequence[Dispatch | ApiCall], process: int) -> list[int]:
+        """Ids that are unique in the file: the file's own are counted a process."""
+        return [item.correlation_id.internal << 8 | process & 255 for item in items]
 
     def _take_copies(self, items: Sequence[Copy]) -> None:
         process = len(self._processes) - 1
-        for item in items:
+        for item, start in zip(items, self._us([item.start_timestamp for item in items]), strict=True):
             duration = (item.end_timestamp - item.start_timestamp) / 1000
             for agent in {item.dst_agent_id.handle, item.src_agent_id.handle}:
-                self._copies.append((self._agents[process, agent], self._us(item.start_timestamp), duration))
+                self._copies.append((self._agents[process, agent], start, duration))
 
     def finish(self) -> None:
         """Puts names and devices in the place of numbers."""
@@ -175,6 +178,7 @@ class RocprofReader:
     @staticmethod
     def _launch_shape(key: tuple[Any, ...], symbol: Symbol | None) -> tuple[Any, ...]:
         grid, block, lds_bytes, scratch_bytes, _ = key
+        grid, block = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
         registers = (symbol.arch_vgpr_count, symbol.accum_vgpr_count, symbol.sgpr_count) if symbol else (None,) * 3
         return (grid, block, GridUnit.WORK_ITEMS, lds_bytes, None, None, *registers, scratch_bytes)
 
@@ -194,8 +198,8 @@ class RocprofReader:
 _CPU = 1
 
 
-def _mapped(column: Any, values: list[int]) -> Any:
-    return type(column)(column.typecode, [values[index] for index in column])
+def _mapped(numbers: array[int], values: list[int]) -> array[int]:
+    return column("q", [values[number] for number in numbers])
 
 
 def _name_of(symbol: Symbol) -> str:

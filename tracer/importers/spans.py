@@ -48,10 +48,6 @@ class Block(msgspec.Struct, frozen=True, gc=False):
         """The extra id of one span."""
         return self.extra[row] if self.extra else 0
 
-    def extras_of(self, rows: list[int]) -> array[int]:
-        """The extra ids of some spans."""
-        return column("q", [self.extra[row] for row in rows]) if self.extra else _ZERO * len(rows)
-
     def takes(self, thread: int, start: float, with_extra: bool) -> bool:
         """Whether a span of a thread may stand behind these."""
         alike = thread == self.thread and with_extra == bool(self.extra)
