@@ -296,6 +296,58 @@ def test_python_functions_in_runs_and_alone_are_the_same() -> None:
         assert spans == sorted(((1, f["tid"]), f["ts"], f["ts"] + 1.5, f["name"]) for f in frames)
 
 
+@pytest.mark.parametrize("block", [300, 1 << 18])
+@pytest.mark.parametrize("make", [frame, op])
+def test_runs_are_told_apart_by_thread_whatever_its_number(make: Any, block: int) -> None:
+    threads: list[Any] = [7, 7, 1 << 70, "main", 7, 8, "main", 1 << 70]
+    events = [make(f"f{n}", 10 * n + m, 1, tid=tid) for n, tid in enumerate(threads) for m in range(8)]
+    timeline = read(trace(events), block)
+    store = timeline.ops if make is op else timeline.frames
+    seen: dict[Any, list[float]] = {}
+    for own in store.blocks():
+        seen.setdefault(timeline.threads.values_[own.thread][1], []).extend(own.start)
+    assert seen == {tid: [e["ts"] for e in events if e["tid"] == tid] for tid in dict.fromkeys(threads)}
+    assert not lost(timeline)
+
+
+@pytest.mark.parametrize("category", ["python_function", "cpu_op", "ac2g", "cpu_instant_event"])
+def test_an_event_without_a_category_in_a_run_is_none_of_the_run(category: str) -> None:
+    run = [{"ph": "X", "cat": category, "name": "n", "pid": 1, "tid": 1, "ts": n, "dur": 1.0} for n in range(30)]
+    strange = {key: value for key, value in run[0].items() if key != "cat"}
+    timeline = read(trace([*run[:20], strange, *run[20:]]), 400)
+    assert timeline.events == {category: 30, "": 1}
+
+
+def test_an_instant_among_operators_is_counted_as_no_complete_event() -> None:
+    run = [op("aten::mm", n, 1, n) for n in range(30)]
+    timeline = read(trace([*run[:20], {**run[0], "ph": "i"}, *run[20:]]), 400)
+    assert len(timeline.ops) == 30
+    assert lost(timeline) == {"op events that are no complete events": 1}
+
+
+def test_rows_of_one_kind_stand_as_in_the_file_however_many_batches_they_come_from() -> None:
+    events = [e for n in range(700) for e in (kernel(f"k{n % 5}", n, 1.0, n), call("cudaLaunchKernel", n, 0.5, n))]
+    timeline = read(trace(events), 2000)
+    assert kernels(timeline) == [(f"k{n % 5}", float(n), 1.0) for n in range(700)]
+    assert list(timeline.calls.correlation) == list(range(700))
+
+
+def test_a_missing_duration_names_the_batch_that_it_is_in() -> None:
+    events = [kernel("k", n, None if n == 80 else 1, n) for n in range(120)]
+    content = trace(events)
+    (loss,) = read(content, 1000).losses.entries()
+    first = int((loss.detail or "").partition("from byte ")[2].split()[0])
+    assert 0 <= content.index(b'"ts": 80') - first < 2000
+
+
+def test_arguments_of_events_that_are_only_counted_cost_nothing() -> None:
+    odd = {"correlation": "none", "stream": [1], "grid": {"x": 1}}
+    events = [{"ph": "X", "cat": "overhead", "name": "n", "ts": n, "dur": 1, "args": odd} for n in range(3)]
+    timeline = read(trace([*events, kernel("k", 9, 1)]))
+    assert timeline.events == {"overhead": 3, "kernel": 1}
+    assert not lost(timeline)
+
+
 _TIMES = st.floats(-1e12, 1e12, allow_nan=False) | st.integers(-(10**9), 10**9) | st.just(None)
 _ODD = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(0, 9), max_size=4) | st.booleans()
 _KERNELS = st.lists(

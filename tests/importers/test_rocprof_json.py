@@ -98,6 +98,23 @@ def test_a_dispatch_has_its_name_times_resources_and_device() -> None:
     assert timeline.producer.command == "python train.py"
 
 
+def test_handles_and_ids_that_fill_64_bits_are_kept_apart_and_join() -> None:
+    huge = (1 << 64) - 1
+    api = {"size": 1, "kind": 0, "operation": 0, "thread_id": 5, "start_timestamp": 900, "end_timestamp": 950}
+    own = process(
+        kernel_symbols=[symbol(7, "k")],
+        kernel_dispatch=[
+            {**dispatch(7, 1000, 2000, huge - n), "stream_id": {"handle": stream}}
+            for n, stream in enumerate((huge, huge - 1, huge))
+        ],
+        hip_api=[{**api, "correlation_id": {"internal": huge - n}} for n in range(3)],
+    )
+    joined = join(read(own))
+    assert list(joined.call) == [0, 1, 2]
+    first, second, third = joined.timeline.kernels.stream
+    assert first == third != second
+
+
 def test_api_calls_are_joined_by_correlation_and_named_by_the_lists_of_names() -> None:
     api = {"size": 1, "kind": 1, "operation": 2, "thread_id": 5, "start_timestamp": 900, "end_timestamp": 950}
     own = process(

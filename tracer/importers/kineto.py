@@ -40,8 +40,8 @@ class _Gathered(msgspec.Struct):
     """Events of one kind that wait for more.
 
     Attributes:
-        events: they.
-        places: for each run of events that some of them come from: how many are gathered before, and its byte.
+        events: these events, in file order.
+        places: for each batch that some of them come from: how many were gathered before it, and its byte.
         thread: of all of them, where that is known.
     """
 
@@ -79,9 +79,8 @@ class KinetoReader:
     def take(self, events: Sequence[Any], offset: int = 0) -> None:
         """Adds a batch of events; `offset` is the byte of the first one."""
         self._offset = offset
-        if not isinstance(
-            events, KnownEvents
-        ):  # unusual events are among them: all go one way, so that they stay in order
+        if not isinstance(events, KnownEvents):
+            # unusual events are among them: all go one way, so that they stay in order
             self._take_any([as_event(event) for event in events])
         elif events.category:
             self._take_category(events.category, events.events, events.thread)

@@ -27,8 +27,8 @@ class ColumnFiller:
         """Adds kernels.
 
         Args:
-            events: they.
-            places: for each run of events that some of them come from: how many stand before, and its byte.
+            events: the kernels.
+            places: for each batch that some of them come from: how many stand before it, and its byte.
         """
         timeline, kernels = self._timeline, self._timeline.kernels
         names, shapes = timeline.names, timeline.shapes

@@ -45,7 +45,7 @@ class KnownEvents(Sequence[Any]):
     """Events of known categories.
 
     Attributes:
-        events: they.
+        events: each has at least a category, `cat`.
         category: of all of them, where that is known; else "".
         thread: of all of them, where that is known.
     """
@@ -114,7 +114,7 @@ def _run_decoder(category: str, thread: Thread | None) -> Decode | None:
     try:
         event = msgspec.defstruct("RunEvent", fields, kw_only=True, gc=False, frozen=True, **phase)
         return msgspec.json.Decoder(list[event]).decode  # type: ignore[valid-type]
-    except TypeError:  # a number of more than 64 bits
+    except NotImplementedError:  # a number of more than 63 bits
         return None
 
 
