@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from array import array
+from unittest import mock
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracer.importers.nesting import NONE, nest
-from tracer.importers.spans import SpanStore
+from tracer.importers.spans import FULL_BLOCK, SpanStore
 
 Span = tuple[float, float]
 
@@ -32,12 +35,13 @@ def nested_spans(numbers: list[int]) -> list[Span]:
     return spans
 
 
-def store(spans: list[Span], cuts: list[int], thread: int = 0, held: int = 1 << 20) -> SpanStore:
+def store(spans: list[Span], cuts: list[int], held: int = 1 << 20, full: int = FULL_BLOCK) -> SpanStore:
     own = SpanStore(held)
     edges = [0, *sorted(min(c, len(spans)) for c in cuts), len(spans)]
-    for first, last in itertools.pairwise(edges):
-        rows = range(first, last)
-        own.add(thread, [spans[i][0] for i in rows], [spans[i][1] for i in rows], list(rows), list(rows))
+    with mock.patch("tracer.importers.spans.FULL_BLOCK", full):
+        for first, last in itertools.pairwise(edges):
+            rows = range(first, last)
+            own.add(0, [spans[i][0] for i in rows], [spans[i][1] for i in rows], list(rows), array("q", rows))
     return own
 
 
@@ -51,14 +55,14 @@ _INSTANTS = st.lists(st.integers(0, 160).map(lambda n: n / 2), max_size=25).map(
 _CUTS = st.lists(st.integers(0, 40), max_size=4)
 
 
-@given(_NUMBERS, _INSTANTS, _CUTS)
-@example([0], [1.0], [])
+@given(_NUMBERS, _INSTANTS, _CUTS, st.sampled_from([1, 5, FULL_BLOCK]))
+@example([0], [1.0], [], FULL_BLOCK)
 @settings(max_examples=400, deadline=None)
 def test_the_chain_of_an_instant_is_every_span_that_holds_it(
-    numbers: list[int], instants: list[float], cuts: list[int]
+    numbers: list[int], instants: list[float], cuts: list[int], full: int
 ) -> None:
     spans = nested_spans(numbers)
-    nested = nest(store(spans, cuts), {0: instants})
+    nested = nest(store(spans, cuts, full=full), {0: instants})
     found = [[nested.name[i] for i in nested.chain(index)] for index in nested.innermost[0]]
     assert found == [around(spans, instant) for instant in instants]
     kept = {i for instant in instants for i in around(spans, instant)}
@@ -73,7 +77,7 @@ def test_blocks_out_of_order_give_the_same_answer(numbers: list[int], instants: 
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     own = SpanStore()
     for number, (start, end) in shuffled:
-        own.add(0, [start], [end], [number], [number])
+        own.add(0, [start], [end], [number], array("q", [number]))
     nested = nest(own, {0: instants})
     found = [sorted(nested.name[i] for i in nested.chain(index)) for index in nested.innermost[0]]
     assert found == [sorted(around(spans, instant)) for instant in instants]
@@ -113,7 +117,7 @@ def test_equal_spans_of_a_trace_put_together_twice_count_once() -> None:
     spans = [(0.0, 10.0), (2.0, 8.0)]
     own = SpanStore()
     for _ in range(3):
-        own.add(0, [s for s, _ in spans], [e for _, e in spans], [1, 2], [0, 0])
+        own.add(0, [s for s, _ in spans], [e for _, e in spans], [1, 2], array("q", [0, 0]))
     nested = nest(own, {0: [5.0]})
     assert [nested.name[i] for i in nested.chain(nested.innermost[0][0])] == [1, 2]
     assert nested.duplicates == 4
@@ -134,9 +138,13 @@ def test_an_inner_span_written_first_at_the_same_start_is_put_inside() -> None:
     assert [[nested.name[i] for i in nested.chain(index)] for index in nested.innermost[0]] == [[1, 2], [1]]
 
 
-def test_a_span_that_outlives_the_one_it_begins_in_is_counted() -> None:
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_span_that_outlives_the_one_it_begins_in_is_counted(apart: bool) -> None:
     own = SpanStore()
-    own.add(0, [0.0, 3.0], [5.0, 9.0], [1, 2])
+    with mock.patch("tracer.importers.spans.FULL_BLOCK", 1 if apart else FULL_BLOCK):
+        own.add(0, [0.0], [5.0], [1])
+        own.add(0, [3.0], [9.0], [2])
+    assert len(list(own.blocks())) == 1 + apart
     nested = nest(own, {0: [4.0, 7.0]})
     assert nested.crossing == 1
     assert [nested.name[i] for i in nested.innermost[0]] == [2, 2]
@@ -144,6 +152,6 @@ def test_a_span_that_outlives_the_one_it_begins_in_is_counted() -> None:
 
 def test_wanted_spans_are_kept_without_an_instant() -> None:
     own = SpanStore()
-    own.add(0, [0.0, 20.0, 30.0], [10.0, 25.0, 35.0], [1, 2, 3], [7, 8, 9])
+    own.add(0, [0.0, 20.0, 30.0], [10.0, 25.0, 35.0], [1, 2, 3], array("q", [7, 8, 9]))
     nested = nest(own, {0: [5.0]}, frozenset({7, 9, 11}))
     assert sorted(zip(nested.name, nested.extra, strict=True)) == [(1, 7), (3, 9)]

@@ -58,24 +58,44 @@ class Nest:
         return found[::-1]
 
 
-class _Sweep:
-    """One thread's spans, taken outer before inner, against its instants.
+class _Open:
+    """The spans that are open, outermost first; the first one stands for one that encloses everything.
 
-    Spans that are kept are numbered from 1; 0 stands for one that encloses everything. The spans that are open are the
-    innermost one and those that its parents lead to.
+    Attributes:
+        start, end, name, extra: columns as in `Block`.
+        index: of each among the spans that the sweep keeps.
     """
+
+    def __init__(self) -> None:
+        self.start = [-_NEVER]
+        self.end = [_NEVER]
+        self.name = [NONE]
+        self.extra = [0]
+        self.index = [NONE]
+
+    def only(self, places: list[int]) -> _Open:
+        """Some of them."""
+        left = _Open()
+        left.start, left.end = [self.start[place] for place in places], [self.end[place] for place in places]
+        left.name, left.extra = [self.name[place] for place in places], [self.extra[place] for place in places]
+        left.index = [self.index[place] for place in places]
+        return left
+
+
+class _Sweep:
+    """One thread's spans, taken outer before inner, against its instants."""
 
     def __init__(self, instants: Sequence[float]) -> None:
         self._instants = [*instants, _NEVER]
         self._next = 0
-        self._innermost = 0
-        self._start = [-_NEVER]
-        self._end = [_NEVER]
-        self._name = [NONE]
-        self._extra = [0]
-        self._parent = [0]
+        self._open = _Open()
+        self._start = array("d")
+        self._end = array("d")
+        self._name = array("q")
+        self._extra = array("q")
+        self._parent = array("q")
         #: for every instant so far, the innermost span
-        self._around: list[int] = []
+        self._innermost = array("q")
         self._duplicates = 0
         self._crossing = 0
         #: whether a span came after one that it encloses or that begins later; then the sweep is worthless
@@ -92,11 +112,18 @@ class _Sweep:
         self._take(block)
 
     def _take(self, block: Block) -> None:
-        """Keeps the spans that enclose an instant, and finds the innermost one for the instants before them."""
-        starts, ends, names, extras, parents = self._start, self._end, self._name, self._extra, self._parent
-        instants, around, at = self._instants, self._around, self._next
-        instant, inner = instants[at], self._innermost
-        inner_end, number = ends[inner], len(ends)
+        """Keeps the spans that enclose an instant, and finds the innermost one for the instants before them.
+
+        The spans that are open come first in these lists, then those that are kept; a parent is a place in them.
+        """
+        own = self._open
+        starts, ends, names, extras = own.start, own.end, own.name, own.extra
+        opened = len(ends)
+        parents = [0, *range(opened - 1)]
+        around: list[int] = []
+        instants, at = self._instants, self._next
+        instant, inner = instants[at], opened - 1
+        inner_end, place = ends[inner], opened
         for start, end, name, extra in zip(block.start, block.end, block.name, block.extra or _ZEROS, strict=False):
             if end < instant:
                 continue
@@ -112,52 +139,67 @@ class _Sweep:
             while inner_end < start:
                 inner = parents[inner]
                 inner_end = ends[inner]
-            if inner_end <= end and self._is_odd(start, end, name, extra, inner):
+            if inner_end <= end and self._is_odd(start, end, name, extra, inner, parents):
                 continue
             starts.append(start)
             ends.append(end)
             names.append(name)
             extras.append(extra)
             parents.append(inner)
-            inner, inner_end = number, end
-            number += 1
-        self._next, self._innermost = at, inner
+            inner, inner_end = place, end
+            place += 1
+        self._next = at
+        self._keep(opened, inner, parents, around)
 
-    def _is_odd(self, start: float, end: float, name: int, extra: int, inner: int) -> bool:
+    def _is_odd(self, start: float, end: float, name: int, extra: int, inner: int, parents: list[int]) -> bool:
         """Looks at a span that begins in `inner` and ends no earlier. Returns whether it is there already."""
+        own = self._open
         while inner:
-            if self._end[inner] < end:
+            if own.end[inner] < end:
                 self._crossing += 1
-                self.disordered |= self._start[inner] == start
+                self.disordered |= own.start[inner] == start
                 return False
-            if self._start[inner] != start or self._end[inner] != end:
+            if own.start[inner] != start or own.end[inner] != end:
                 return False
-            if self._name[inner] == name and self._extra[inner] == extra:
+            if own.name[inner] == name and own.extra[inner] == extra:
                 self._duplicates += 1
                 return True
-            inner = self._parent[inner]
+            inner = parents[inner]
         return False
+
+    def _keep(self, opened: int, inner: int, parents: list[int], around: list[int]) -> None:
+        """Moves what a block brought into the columns; only the spans that are still open stay as they are."""
+        own, kept = self._open, len(self._start)
+        own.index += range(kept, kept + len(parents) - opened)
+        put(self._start, own.start[opened:])
+        put(self._end, own.end[opened:])
+        put(self._name, own.name[opened:])
+        put(self._extra, own.extra[opened:])
+        put(self._parent, [own.index[parent] for parent in parents[opened:]])
+        put(self._innermost, [own.index[place] for place in around])
+        places = [inner]
+        while inner:
+            inner = parents[inner]
+            places.append(inner)
+        self._open = own.only(places[::-1])
 
     def close(self, thread: int, into: Nest) -> None:
         """Adds what was found to `into`."""
         self._take(_LAST)
-        before = len(into) - 1
-        into.thread.extend(array("q", [thread]) * (len(self._start) - 1))
-        put(into.start, self._start[1:])
-        put(into.end, self._end[1:])
-        put(into.name, self._name[1:])
-        put(into.extra, self._extra[1:])
-        put(into.parent, _indices(self._parent[1:], before))
-        into.innermost[thread] = column("q", _indices(self._around, before))
+        base = len(into)
+        into.thread.extend(array("q", [thread]) * len(self._start))
+        into.start.extend(self._start)
+        into.end.extend(self._end)
+        into.name.extend(self._name)
+        into.extra.extend(self._extra)
+        into.parent.extend(_moved(self._parent, base))
+        into.innermost[thread] = _moved(self._innermost, base)
         into.duplicates += self._duplicates
         into.crossing += self._crossing
 
 
-def _indices(numbers: list[int], before: int) -> list[int]:
-    """Indices in the nest of spans that a sweep numbered from 1; 0 becomes NONE."""
-    if before == NONE:
-        return [number - 1 for number in numbers]
-    return [before + number if number else NONE for number in numbers]
+def _moved(indices: array[int], by: int) -> array[int]:
+    return column("q", [index + by if index != NONE else NONE for index in indices]) if by else indices
 
 
 def nest(spans: SpanStore, instants: Mapping[int, Sequence[float]], wanted: frozenset[int] = frozenset()) -> Nest:
@@ -206,8 +248,6 @@ def _in_order(spans: SpanStore, thread: int, instants: Sequence[float]) -> list[
 def _add_wanted(spans: SpanStore, wanted: frozenset[int], into: Nest) -> None:
     """Adds spans that enclose no instant; they stand alone."""
     for block in spans.blocks():
-        if wanted.isdisjoint(block.extra):
-            continue
         rows = [row for row, extra in enumerate(block.extra) if extra in wanted]
         put(into.thread, [block.thread] * len(rows))
         put(into.start, [block.start[row] for row in rows])
