@@ -151,12 +151,16 @@ def _launch_rows(timeline: Timeline, joined: Joined) -> dict[int, list[int]]:
     """The calls that launched a kernel or should have, a thread, in order of time."""
     calls = timeline.calls
     launching = {name for name in set(calls.name) if launches_kernel(timeline.names.values_[name])}
-    used = set(joined.call) - {NONE}
-    joined.kernelless = [row for row, name in enumerate(calls.name) if name in launching and row not in used]
+    idle = set(range(len(calls))).difference(joined.call)
+    joined.kernelless = [row for row in sorted(idle) if calls.name[row] in launching]
+    idle.difference_update(joined.kernelless)
+    start = calls.start_us.tolist()
+    rows = [row for row in range(len(calls)) if row not in idle]
+    rows.sort(key=start.__getitem__)
     by_thread: dict[int, list[int]] = {thread: [] for thread in set(calls.thread)}
-    for row in sorted(sorted(used.union(joined.kernelless)), key=calls.start_us.tolist().__getitem__):
+    for row in rows:
         by_thread[calls.thread[row]].append(row)
-    return {thread: rows for thread, rows in by_thread.items() if rows}
+    return {thread: own for thread, own in by_thread.items() if own}
 
 
 def _externals(timeline: Timeline) -> frozenset[int]:
