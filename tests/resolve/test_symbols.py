@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,20 @@ def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Sh
     assert len(ran) == 1
     assert ran[0] in every
     assert tuple(getattr(ran[0], f) for f in FIELDS) == facts
+
+
+def test_threads_that_ask_at_once_get_what_one_alone_gets(wheel: AiterTree, symbols: CkSymbols) -> None:
+    names = [instance.name for instance in list(instance_table(wheel, "a8w8_blockscale", "gfx942").by_id.values())[:6]]
+    shape = Shape(128, 1536, 7168)
+    alone = [symbols.of(name, shape=shape) for name in names]
+    asked, interval = CkSymbols(symbols.index), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda name: asked.of(name, shape=shape), names * 2))
+    finally:
+        sys.setswitchinterval(interval)
+    assert together == alone * 2
 
 
 @pytest.mark.parametrize("instance", [BLOCKSCALE, ROWWISE])

@@ -7,6 +7,7 @@ kernel that is compiled comes out; with one, the kernel that runs.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -97,6 +98,7 @@ class CkSymbols:
         self.index = index
         self.arch = arch
         self._walkers: dict[str, Walker] = {}
+        self._turn = Lock()  # walkers remember where they stand: one evaluation at a time
 
     def find(self, name: str) -> tuple[str, Instance]:
         """(family, instance) of a name. Raises SourceTreeError when no table of this tree holds it."""
@@ -126,8 +128,13 @@ class CkSymbols:
             SourceTreeError: the tree does not hold what leads to the kernel.
             KtraceError: the text can't be evaluated.
         """
-        if is_moe_name(name):
-            return self._of_moe(name, types, shape)
+        with self._turn:
+            if is_moe_name(name):
+                return self._of_moe(name, types, shape)
+            return self._of_listed(name, types, shape, bias=bias)
+
+    def _of_listed(self, name: str, types: str | None, shape: Shape | None, *, bias: bool) -> InstanceSymbols:
+        """Those of an instance that a table lists, whose device operation the generator writes."""
         family, instance = self.find(name)
         generator = f"{instance.file.rpartition('/')[0]}/gen_instances.py"
         script = self.index.text(generator)
