@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,12 @@ def test_light_commands_load_neither_torch_nor_triton(
 
 def test_decoding_a_name_loads_no_renderer() -> None:
     assert not loaded_by_command(["decode", "x"]) & {"jinja2", "libcst", "tree_sitter", "elftools", "tomllib"}
+
+
+@pytest.mark.aiter
+def test_decoding_a_ck_symbol_loads_no_reader_of_sources() -> None:
+    if importlib.util.find_spec("aiter") is None:
+        pytest.skip("aiter is not installed")
+    lines = (Path(__file__).parent / "data/ck_symbols.jsonl").read_bytes().splitlines()
+    symbol = json.loads(lines[0])["symbols"][0]
+    assert not loaded_by_command(["decode", symbol]) & {"jinja2", "libcst", "tree_sitter"}

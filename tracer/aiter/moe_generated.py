@@ -22,7 +22,8 @@ from tracer.aiter.records import Namespace, Record, WrittenFile
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 
-MODULE = "module_moe_ck2stages"
+FAMILY = "moe_ck2stages"
+MODULE = f"module_{FAMILY}"
 FOLDER = "csrc/ck_gemm_moe_2stages_codegen"
 GENERATOR = f"{FOLDER}/gen_instances.py"
 TABLES = f"{FOLDER}/gemm_moe_ck2stages_common.py"
@@ -226,7 +227,7 @@ def _lines(script: Evaluator, content: str) -> dict[int, int]:
 def _instances(tables: Evaluator, kept: list[dict[int, Record]]) -> dict[str, Instance]:
     known: dict[str, Instance] = {}
     for stage, records in enumerate(kept, 1):
-        made = instances_of(records, "moe_ck2stages", TABLES, f"gemm{stage}_kernels_dict")
+        made = instances_of(records, FAMILY, TABLES, f"gemm{stage}_kernels_dict")
         known.update({instance.name: instance for instance in made.values()})
     return known
 

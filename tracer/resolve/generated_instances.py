@@ -15,11 +15,11 @@ from tracer.aiter.moe_cktile_generated import FAMILY as TILE_FAMILY
 from tracer.aiter.moe_cktile_generated import GENERATOR as TILE_GENERATOR
 from tracer.aiter.moe_cktile_generated import MODULE as TILE_MODULE
 from tracer.aiter.moe_cktile_generated import tile_generated
-from tracer.aiter.moe_generated import MODULE
+from tracer.aiter.moe_generated import FAMILY, MODULE
 from tracer.aiter.moe_names import written_instances
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
-from tracer.resolve.moe_code import FAMILY, is_moe_name
+from tracer.resolve.moe_code import is_moe_name
 
 _TARGETS = ("gfx942", "gfx950")
 

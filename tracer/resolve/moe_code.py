@@ -17,8 +17,6 @@ from tracer.resolve.cxx.environment import Env, Function
 from tracer.resolve.cxx.values import Constant, Named
 from tracer.resolve.cxx.walk import Walker
 
-FAMILY = "moe_ck2stages"
-
 
 class MoeCode(msgspec.Struct, frozen=True, kw_only=True):
     """What aiter's generator writes for an instance.

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from tracer.aiter.instances import Instance, instance_table, module_file
+from tracer.aiter.moe_generated import FAMILY as MOE_FAMILY
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 from tracer.model.kernel import DecodedName
-from tracer.resolve.moe_code import FAMILY as MOE_FAMILY
 from tracer.resolve.moe_instances import is_moe_kernel, moe_instances
 
 #: (grid-wise kernel, whether the kernel is batched, dtype of A where it decides, family)

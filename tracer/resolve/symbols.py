@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from tracer.aiter.instances import MODULES, Instance, instance_table, module_file
+from tracer.aiter.moe_generated import FAMILY as MOE_FAMILY
 from tracer.errors import KtraceError, SourceTreeError
 from tracer.index.recipes import CK
 from tracer.index.tree_index import TreeIndex
@@ -22,7 +23,6 @@ from tracer.resolve.cxx.mangling import NotMangledError, mangle
 from tracer.resolve.cxx.values import Constant, Named, Object, integer
 from tracer.resolve.cxx.walk import KernelUse, Walker
 from tracer.resolve.instance_code import InstanceCode, read_instance_code
-from tracer.resolve.moe_code import FAMILY as MOE_FAMILY
 from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
 
 #: families on ck_tile, whose kernels have no such symbols, and MoE stages, whose tables depend on types
