@@ -6,7 +6,8 @@ That is a call across the JIT boundary, so the rules of dispatch can be held aga
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -21,6 +22,7 @@ from tracer.model.capture import BoundaryCall, CaptureRecord, CpuOp, Launch
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, SourceRef
 from tracer.resolve.dispatch_symbols import with_symbol
+from tracer.resolve.operators import operators_around
 
 _NAMESPACE = "aiter::"
 
@@ -36,7 +38,7 @@ def with_predictions(record: CaptureRecord, tree: AiterTree) -> CaptureRecord:
     around = {launch.id: op for launch in record.launches if (op := _operator(launch, operators)) is not None}
     if not around or record.target.arch is None:
         return record
-    declared = _declared(tree)
+    declared, ran = _declared(tree), _aiter_of(record)
     calls: dict[int, BoundaryCall] = {}
     dispatches: dict[int, Dispatch] = {}
     first = max((call.id for call in record.boundaries), default=-1) + 1
@@ -44,7 +46,7 @@ def with_predictions(record: CaptureRecord, tree: AiterTree) -> CaptureRecord:
         known = declared.get(op.name)
         if known is None:
             continue
-        call = _call(first + len(calls), op, *known, tree, _aiter_of(record))
+        call = _call(first + len(calls), op, *known, tree, ran)
         dispatch = _dispatch(tree, call, record)
         if dispatch is not None:
             calls[op.id], dispatches[op.id] = call, dispatch
@@ -62,19 +64,11 @@ def _operator(launch: Launch, operators: Mapping[int, CpuOp]) -> CpuOp | None:
     """The innermost operator of aiter's around an observed launch whose call was recorded."""
     if launch.evidence is not Evidence.OBSERVED or launch.boundary is not None:
         return None
-    for op in _outwards(launch, operators):
-        if op.name.startswith(_NAMESPACE) and op.inputs:
-            return op
-    return None
+    recorded = (op for op in reversed(operators_around(operators, launch)) if op.inputs)
+    return next((op for op in recorded if op.name.startswith(_NAMESPACE)), None)
 
 
-def _outwards(launch: Launch, operators: Mapping[int, CpuOp]) -> Iterator[CpuOp]:
-    op = operators.get(launch.cpu_op) if launch.cpu_op is not None else None
-    while op is not None:
-        yield op
-        op = operators.get(op.parent) if op.parent is not None else None
-
-
+@lru_cache(maxsize=2)
 def _declared(tree: AiterTree) -> dict[str, tuple[OpDeclaration, str]]:
     """Registered operator -> its declaration and file, where it is of a module that chooses among instances."""
     index = TreeIndex(tree)
