@@ -25,13 +25,13 @@ _VECTOR = r"karg\.N % CShuffleBlockTransferScalarPerVector_NPerBlock != 0"
 _VECTOR_OF = r"CShuffleBlockTransferScalarPerVector_NPerBlock\s*=\s*CDEShuffleBlockTransferScalarPerVectors\{\}\[I0\]"
 #: pipelines other than v1 (all of them in the B-preshuffled header) must have more steps than they fetch ahead
 _STEPS = r"num_k_loop <= BlockwiseGemmPipe::PrefetchStages"
-_WAVE = 64
 _NOT_V1 = "BlkGemmPipelineVer != BlockGemmPipelineVersion::v1"
 #: the stages of pipeline v2 follow from the tile: as many as fill the memory's bandwidth, from 2 to 8
-_STAGES = r"\bPrefetchStages\s*=\s*(?:(\d+);|(FullMemBandPrefetchStages >= 2\b))"
+_STAGES = r"\bPrefetchStages\s*=\s*(?:(\d+);|FullMemBandPrefetchStages >= 2\b)"
 _FULL_BANDWIDTH = (
     "integer_divide_ceil(32768 / WgpPerCU, (MPerBlock * sizeof(ADataType) + NPerBlock * sizeof(BDataType)) * KPerBlock)"
 )
+_WAVE = 64
 #: with K padded, the last of the parts that K is split into must not be empty
 _LAST_PART = r"\(KReadPadSplited \* \(karg\.KBatch - 1\)\) >= karg\.K"
 _READ_VECTOR = "KReadVec = math::lcm(AK1Number, BK1Number)"
@@ -159,14 +159,15 @@ def _steps(tree: AiterTree, places: CkPlaces, values: Mapping[str, Any], problem
 def _stages(header: str, values: Mapping[str, Any], problem: Problem) -> int | None:
     """How many tiles a pipeline fetches ahead: a number in its header, or by the bandwidth that it wants to fill."""
     found = re.search(_STAGES, header)
-    if found is None or found.group(1):
-        return int(found.group(1)) if found is not None else None
-    wanted = [values.get(key) for key in ("m_per_block", "n_per_block", "k_per_block", "block_size")]
-    element = ELEMENT_BYTES.get(problem.dtype or "")
-    squeezed = header.replace("( ", "(")
-    if element is None or _FULL_BANDWIDTH not in squeezed or any(not isinstance(value, int) for value in wanted):
+    if found is None:
         return None
-    m, n, k, threads = (int(value) for value in wanted if value)
+    if found.group(1):
+        return int(found.group(1))
+    element = ELEMENT_BYTES.get(problem.dtype or "")
+    wanted = ("m_per_block", "n_per_block", "k_per_block", "block_size")
+    if element is None or _FULL_BANDWIDTH not in header.replace("( ", "(") or any(not values.get(k) for k in wanted):
+        return None
+    m, n, k, threads = (int(values[key]) for key in wanted)
     blocks_per_cu = max(1, 4 * _WAVE // threads)
     return min(max(ceil_div(32768 // blocks_per_cu, (m + n) * element * k), 2), 8)
 

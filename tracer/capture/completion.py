@@ -36,9 +36,11 @@ def read_ahead(tree: AiterTree | None, modules: Iterable[str], target: Target, e
         target: what the calls are for.
         environment: the environment variables of the calls.
     """
+    if tree is None or target.arch is None:
+        return
     for module in modules:
         family = CK_FAMILIES.get(module)
-        if tree is None or family is None or target.arch is None:
+        if family is None:
             continue
         from tracer.resolve import dispatch_symbols
 
