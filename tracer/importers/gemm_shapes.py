@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tracer.model.capture import Argument
@@ -35,9 +36,6 @@ def gemm_shape(op: str, inputs: Sequence[Argument]) -> dict[str, int]:
     n, k = second.shape[-2:] if places[2] else second.shape[:-3:-1]
     if first.shape[-1] != k:
         return {}
-    rows = 1
-    for extent in first.shape[:-1]:
-        rows *= extent
     if op in ("aten::bmm", "aten::baddbmm"):
         return {"B": first.shape[0], "M": first.shape[1], "N": n, "K": k}
-    return {"M": rows, "N": n, "K": k}
+    return {"M": math.prod(first.shape[:-1]), "N": n, "K": k}

@@ -79,9 +79,7 @@ def _dense(op: str, inputs: Sequence[Argument]) -> Work | None:
     if a is None or b is None or len(b.shape) != 2 or len(a.shape) < 2 or (len(a.shape) > 2 and not transposed):
         return None
     n, k = b.shape if transposed else b.shape[::-1]
-    m = 1
-    for extent in a.shape[:-1]:
-        m *= extent
+    m = math.prod(a.shape[:-1])
     if a.shape[-1] != k or a.dtype != b.dtype or a.dtype not in _DTYPES or 0 in (m, n, k):
         return None
     if op == "aiter::gemm_a16w16" and not _plain_a16w16(inputs, a.dtype):
