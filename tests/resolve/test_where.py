@@ -87,6 +87,41 @@ def test_a_ctypes_op_ends_at_its_code_object(finder: Finder) -> None:
     ]
 
 
+def test_each_launch_of_a_function_has_the_tables_that_its_own_kernel_comes_from(mini: Path, finder: Finder) -> None:
+    (mini / "csrc/c/c_one.cu").write_text(
+        '#include "asm.h"\nextern "C" void c_one(void* x)\n{\n'
+        "    auto one_table = &cfg_one;\n    auto two_table = &cfg_two;\n"
+        "    AiterAsmKernel* one = make(one_table->find(x));\n    AiterAsmKernel* two = make(two_table->find(x));\n"
+        "    if(!x) return;\n    one->launch_kernel(1);\n    two->launch_kernel(2);\n}\n"
+    )
+    (mini / "hsa/gfx942/two").mkdir()
+    (mini / "hsa/gfx942/two/two.csv").write_text("knl_name,co_name\n_ZN5aiter3twoE,two.co\n")
+    launches = finder.find("c_one").chains[0].launches
+    assert [(end.kernel, [kernel.name for kernel in end.kernels]) for end in launches] == [
+        ("cfg_one", ["cfg_one"]),
+        ("cfg_two", ["cfg_two"]),
+    ]
+    assert launches[0].conditions == ("not (!x)",)
+
+
+def test_an_op_that_only_asks_for_a_size_launches_nothing(mini: Path, tmp_path: Path) -> None:
+    (mini / "csrc/c/c_one.cu").write_text(
+        "__global__ void work_kernel(void* b) {}\n"
+        "void work(void* buf, int& size)\n{\n    if(!buf)\n    {\n        size = 64;\n        return;\n    }\n"
+        "    work_kernel<<<1, 64>>>(buf);\n}\n"
+        "void pass_on(void* buf, int& size)\n{\n    work(buf, size);\n}\n"
+        'extern "C" void c_one(void* x)\n{\n    int size = 0;\n    pass_on(nullptr, size);\n}\n'
+        'extern "C" void c_two(void* x)\n{\n    int size = 0;\n    pass_on(x, size);\n}\n'
+    )
+    (mini / "aiter/ops/norm.py").write_text(
+        (mini / "aiter/ops/norm.py").read_text() + '\n@compile_ops("module_c", ffi_type="ctypes")\ndef c_two(x): ...\n'
+    )
+    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache"))
+    sizes, works = finder.find("c_one").chains[0], finder.find("c_two").chains[0]
+    assert (sizes.launch, sizes.launches) == ("host_only", ())
+    assert [(end.kernel, end.conditions) for end in works.launches] == [("work_kernel", ("not (!buf)",))]
+
+
 def test_a_python_function_reaches_ops_and_triton_kernels(finder: Finder) -> None:
     answer = finder.find("scale_it")
     assert answer.kind is WhereKind.PYTHON

@@ -6,14 +6,17 @@ whose type the text states, and the templates of generators. Followed by a bare 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
 import msgspec
 
-from tracer.index.cpp_facts import Call
+from tracer.index.cpp_facts import Call, Function
 from tracer.index.cpp_macros import split_arguments
 from tracer.index.generated import HOLE
+from tracer.index.null_arguments import null_arguments, parameters_at, returns_at
+from tracer.index.origins import origins
 from tracer.index.receivers import Receivers
 from tracer.index.scope import Place, Scope
 
@@ -50,11 +53,12 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
             function of a code object), "library" (a library's own kernels) or "memory" (a copy or fill).
         file: file of the launch.
         line: its line.
-        kernel: the kernel as the launch writes it, macro parameters filled in; for asm the object or table.
+        kernel: the kernel as the launch writes it, macro parameters filled in; for asm the objects or tables.
         configuration: grid and block as written, or "".
         path: the functions from the start to the one that holds the launch.
         inferred: whether some step was followed by its bare name alone.
         targets: the `__global__` functions that the kernel can mean.
+        objects: the code objects and configuration tables that the launching function's own text gives it.
     """
 
     kind: str
@@ -65,6 +69,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     path: tuple[Place, ...] = ()
     inferred: bool = False
     targets: tuple[Place, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 class LaunchSearch(msgspec.Struct, frozen=True):
@@ -84,10 +89,30 @@ class LaunchSearch(msgspec.Struct, frozen=True):
 
 
 class _Task(msgspec.Struct):
+    """A function to look at.
+
+    Attributes:
+        place: the function.
+        values: for a macro, its arguments by parameter.
+        path: the functions on the way to it.
+        inferred: whether some step on the way was taken by a bare name alone.
+        null: its parameters that are null on this way.
+    """
+
     place: Place
     values: dict[str, str]
     path: tuple[Place, ...]
     inferred: bool
+    null: frozenset[str] = frozenset()
+
+
+def own_launches(function: Function) -> list[tuple[int, str]]:
+    """The launches of `__global__` functions that a function's own text states: (line, kernel as written)."""
+    found = [(site.line, site.kernel) for site in function.launches]
+    for call in function.calls:
+        if call.name.rpartition("::")[2] in _BY_FIRST_ARGUMENT and call.arguments > 0:
+            found += [(call.line, _kernel_argument(first)) for first in split_arguments(call.text)[:1]]
+    return found
 
 
 def find_launches(scope: Scope, start: Place) -> LaunchSearch:
@@ -115,15 +140,52 @@ class _Search:
         objects = dict.fromkeys(name for place in self.reached for name in self._objects(place))
         return LaunchSearch(tuple(self.found.values()), tuple(self.open), tuple(self.reached), tuple(objects))
 
-    def _push(self, place: Place, values: Mapping[str, str], path: tuple[Place, ...], inferred: bool) -> None:
+    def _push(
+        self,
+        place: Place,
+        values: Mapping[str, str],
+        path: tuple[Place, ...],
+        inferred: bool,
+        null: frozenset[str] = frozenset(),
+    ) -> None:
         if place.function.kernel or place.function.device:
             return
-        key = (*place.key, tuple(sorted(values.items())))
+        key = (*place.key, tuple(sorted(values.items())), null)
         if key not in self.seen:
             self.seen.add(key)
-            self.queue.append(_Task(place, dict(values), path, inferred))
+            self.queue.append(_Task(place, dict(values), path, inferred, null))
 
-    def _launch(self, task: _Task, kind: str, line: int, kernel: str, configuration: str = "", name: str = "") -> None:
+    def _null(self, task: _Task, call: Call, place: Place) -> frozenset[str]:
+        """The parameters of a called function that this call leaves null."""
+        function = task.place.function
+        text = self.scope.lines(task.place.file, call.line, function.last)
+        if not task.null and "nullptr" not in text:
+            return frozenset()
+        leaf = call.name.rpartition("::")[2]
+        places = null_arguments(text, leaf, task.null)
+        if not places:
+            return frozenset()
+        return parameters_at(
+            self.scope.lines(place.file, place.function.line, place.function.last), place.function.leaf, places
+        )
+
+    def _last_line(self, task: _Task) -> float:
+        """The last line of a function that can run on this way: it may return early for want of a buffer."""
+        if not task.null:
+            return math.inf
+        line = returns_at(self.scope.body(task.place), task.null)
+        return math.inf if line is None else task.place.function.first + line
+
+    def _launch(
+        self,
+        task: _Task,
+        kind: str,
+        line: int,
+        kernel: str,
+        configuration: str = "",
+        name: str = "",
+        objects: tuple[str, ...] = (),
+    ) -> None:
         targets = tuple(self.scope.kernels(name)) if name else ()
         if name and not targets:
             targets = self._variable(task.place, name)
@@ -137,6 +199,7 @@ class _Search:
             path=(*task.path, task.place),
             inferred=task.inferred,
             targets=targets,
+            objects=objects,
         )
         self.found.setdefault(key, launch)
 
@@ -161,11 +224,14 @@ class _Search:
 
     def _visit(self, task: _Task) -> None:
         function = task.place.function
+        last = self._last_line(task)
         for site in function.launches:
+            if site.line > last:
+                continue
             kernel = _fill(site.kernel, task.values)
-            if _kernel_name(kernel) in function.names:
+            if kernel_name(kernel) in function.names:
                 continue  # a macro that was only mentioned: what it launches is its user's to say
-            self._launch(task, "hip", site.line, kernel, site.configuration, _kernel_name(kernel))
+            self._launch(task, "hip", site.line, kernel, site.configuration, kernel_name(kernel))
         if HOLE in function.name or function.kind == "fragment" or task.place.file in self.scope.scripts:
             self._script(task)
         asm = any(
@@ -174,7 +240,8 @@ class _Search:
         )
         invoker = any(c.name == "MakeInvoker" for c in function.calls)
         for call in function.calls:
-            self._call(task, call, asm, invoker)
+            if call.line <= last:
+                self._call(task, call, asm, invoker)
 
     def _local(self, place: Place, name: str) -> bool:
         """Whether a function's own text makes a struct or a lambda of that name."""
@@ -238,7 +305,7 @@ class _Search:
         if not found and call.arguments >= 0 and not self.scope.external(call):
             found = self.scope.in_ck(name)
         for place in found:
-            self._push(place, {}, (*task.path, task.place), inferred)
+            self._push(place, {}, (*task.path, task.place), inferred, self._null(task, call, place))
         if found:
             return
         if name.isupper():
@@ -252,7 +319,7 @@ class _Search:
         if leaf in _BY_FIRST_ARGUMENT and call.arguments > 0:
             arguments = split_arguments(text)
             kernel = _kernel_argument(arguments[0]) if arguments else ""
-            self._launch(task, "hip", call.line, kernel, ", ".join(arguments[1:5]), _kernel_name(kernel))
+            self._launch(task, "hip", call.line, kernel, ", ".join(arguments[1:5]), kernel_name(kernel))
             return True
         if leaf == "make_kernel" and call.arguments > 0:
             arguments = split_arguments(text)
@@ -268,7 +335,8 @@ class _Search:
         if leaf == "launch_kernel" and call.receiver:
             owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
             if _ASM_CLASS.match(owner) if owner is not None else asm:
-                self._launch(task, "asm", call.line, "; ".join(self._objects(task.place)) or call.receiver)
+                objects = self._loaded(task.place, call)
+                self._launch(task, "asm", call.line, "; ".join(objects) or call.receiver, objects=objects)
                 return True
         if _LIBRARY.match(name) and call.arguments >= 0:
             self._launch(task, "library", call.line, name)
@@ -278,10 +346,20 @@ class _Search:
             return True
         return False
 
-    def _objects(self, place: Place) -> list[str]:
+    def _objects(self, place: Place) -> tuple[str, ...]:
         """The code objects and configuration tables that a function's own text names."""
+        return _named_objects(self.scope.body(place))
+
+    def _loaded(self, place: Place, call: Call) -> tuple[str, ...]:
+        """The code objects and tables that the kernel of a `kernel->launch_kernel(...)` can come from."""
+        objects = self._objects(place)
+        variable = re.match(r"\(?\*?(\w+)", call.receiver)
+        if len(objects) < 2 or variable is None:
+            return objects
         body = self.scope.body(place)
-        return list(dict.fromkeys([*_OBJECT.findall(body), *re.findall(r"\bcfg_\w+", body)]))
+        before = body.split("\n")[: call.line - place.function.first + 1]
+        use = len("\n".join(before))
+        return _named_objects("\n".join(origins(body, variable.group(1), use))) or objects
 
     def _device_op(self, task: _Task) -> str:
         """The CK device op that a launching template is instantiated with, as the caller's text names it."""
@@ -328,6 +406,10 @@ class _Search:
                 self._push(place, {}, (*task.path, task.place), True)
 
 
+def _named_objects(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*_OBJECT.findall(text), *re.findall(r"\bcfg_\w+", text)]))
+
+
 def _fill(text: str, values: Mapping[str, str]) -> str:
     """Macro parameters replaced by the arguments of the use."""
     if not values or not text:
@@ -350,7 +432,7 @@ def _kernel_argument(text: str) -> str:
     return text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text
 
 
-def _kernel_name(kernel: str) -> str:
+def kernel_name(kernel: str) -> str:
     """The name of a kernel expression, without template arguments."""
     m = re.match(r"\s*(?:::)?([A-Za-z_]\w*(?:\s*::\s*\w+)*)", kernel.lstrip("(& "))
     return re.sub(r"\s+", "", m.group(1)) if m else ""

@@ -17,6 +17,7 @@ from tracer.index.citations import Citations
 from tracer.index.ck_classes import CkClasses
 from tracer.index.conditions import conditions_at
 from tracer.index.generated import HOLE
+from tracer.index.instance_tables import instance_tables
 from tracer.index.launches import Launch, LaunchSearch
 from tracer.index.scope import Place, Scope
 from tracer.index.tree_index import TreeIndex
@@ -27,7 +28,6 @@ from tracer.model.source import SourceRef, UnresolvedReason
 _CONDITIONS = 12
 #: of a folder of code objects, so many are named
 _OBJECTS_SHOWN = 8
-_TABLE = re.compile(r"^(\w*(?:kernels_list|kernels_dict|kernels_cktile_dict)\w*)\s*(?::[^=]*)?=\s*\{")
 _DEVICE_OP = re.compile(r"ck::tensor_operation::device::(Device\w+)")
 
 
@@ -51,14 +51,16 @@ class InstanceSet(msgspec.Struct, frozen=True, kw_only=True):
     """The instances that a generator can write.
 
     Attributes:
-        name: the table in the generator's module, or the generator.
-        source: where it stands.
+        name: the table in the generator's module; that module, where it has several; or the generator.
+        source: where it stands; of several tables, the first.
         count: how many entries its text shows; None when they are made by loops.
+        tables: the tables, where there are several: which of them, the generator and the call's types decide.
     """
 
     name: str
     source: SourceRef | None
     count: int | None = None
+    tables: tuple[str, ...] = ()
 
 
 class LaunchEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,7 +257,7 @@ class Ends:
 
     def _objects(self, search: LaunchSearch, launch: Launch) -> list[KernelSource]:
         out: list[KernelSource] = []
-        for name in search.objects:
+        for name in launch.objects or search.objects:
             if name.startswith("cfg_"):
                 for file in self.assembly.tables.get(name.removeprefix("cfg_"), ()):
                     rows = len(self.assembly.rows(file))
@@ -279,33 +281,23 @@ class Ends:
     # -- instances ----------------------------------------------------------------------------------------------
 
     def _instances(self, scope: Scope, launch: Launch) -> InstanceSet | None:
-        """The table of the generator's own module, where the launch came through that generator."""
+        """The tables of the generator's own module, where the launch came through that generator."""
         scripts = [p.file for p in launch.path if p.file in scope.scripts]
         if not scripts:
             return None
         script = scripts[-1]  # the one whose template launches
         folder = script.rpartition("/")[0]
-        for candidate in [s for s in scope.scripts if s.startswith(folder + "/")]:
-            lines = self.citations.lines(candidate) or []
-            for number, line in enumerate(lines, 1):
-                table = _TABLE.match(line)
-                if table is not None:
-                    count = _entries(lines, number)
-                    return InstanceSet(
-                        name=table.group(1), source=self.citations.ref(candidate, number, table.group(1)), count=count
-                    )
+        for module in [s for s in scope.scripts if s.startswith(folder + "/")]:
+            tables = instance_tables(self.citations.lines(module) or [])
+            if not tables:
+                continue
+            first = tables[0]
+            source = self.citations.ref(module, first.line, first.name)
+            if len(tables) == 1:
+                return InstanceSet(name=first.name, source=source, count=first.count)
+            names = tuple(table.name for table in tables)
+            return InstanceSet(name=module.rpartition("/")[2], source=source, tables=names)
         return InstanceSet(name=script.rpartition("/")[2], source=self.citations.ref(script, 1))
-
-
-def _entries(lines: list[str], start: int) -> int | None:
-    """How many entries a dict literal's text shows, one a line; None when it shows none."""
-    count = 0
-    for line in lines[start:]:
-        if line.startswith("}"):
-            break
-        if re.match(r"\s*\(?-?\d+\)?\s*:\s*\w+\(", line):
-            count += 1
-    return count or None
 
 
 def _shown(text: str) -> str:
