@@ -116,6 +116,19 @@ def test_conditions_around_a_line_are_given_innermost_first() -> None:
     assert conditions_at(nested, 9) == ("not (x > 1)",)
 
 
+def test_ifs_that_leave_the_function_before_a_line_are_conditions_of_it() -> None:
+    text = (
+        "void f(int x)\n{\n    if(x == 0) return;\n"
+        "    {\n        if(!x)\n        {\n            g();\n            return;\n        }\n    }\n"
+        "    if(x > 2) { throw E(); }\n"
+        "    if(x > 3) { h(); }\n"
+        "    if(x > 4) { return; } else { h(); }\n"
+        "    launch();\n"
+        "    if(x > 5) return;\n}\n"
+    )
+    assert conditions_at(text, 14) == ("not (x > 2)", "not (!x)", "not (x == 0)")
+
+
 def test_template_heads_carry_parameters_defaults_and_bounds() -> None:
     heads = read_templates(
         "namespace ck {\n"
