@@ -12,7 +12,7 @@ from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names import itanium
 from tracer.resolve.answers import CHAINS_SHOWN, Candidate, Where, WhereKind, led_to
-from tracer.resolve.chain import Chains, OpChain, checked_hop
+from tracer.resolve.chain import Chains, OpChain, checked_hop, launch_hop
 from tracer.resolve.kernel_names import bare_name
 from tracer.resolve.users import Users
 
@@ -92,7 +92,7 @@ class AsmSources:
         chains = self._launching_tables({row.file.rpartition("/")[2].removesuffix(".csv") for row in rows})
         hops: list[Hop] = []
         if len(chains) == 1:
-            hops += [hop for hop in chains[0].hops if hop.layer is not Layer.KERNEL]
+            hops += chains[0].hops
         for row in rows[:1]:
             source = self.citations.ref(row.file, row.line)
             hops.append(checked_hop(Layer.INSTANCE, row.symbol, source, note="the row that names symbol and object"))
@@ -115,14 +115,14 @@ class AsmSources:
         )
 
     def _launching_tables(self, tables: set[str]) -> list[OpChain]:
-        """The chains whose launches take their kernel from one of some tables."""
-        names = {f"cfg_{table}" for table in tables}
-        found: list[OpChain] = []
-        for table in sorted(names):
+        """The chains whose launches take their kernel from one of some tables, each led to such a launch."""
+        found: dict[str, OpChain] = {}
+        for table in sorted(f"cfg_{table}" for table in tables):
             for scope in self.users.naming(table):
                 for op in self.users.ops_in([scope.module]):
                     chain = self.chains.chain(op)
-                    kernels = {kernel.name for end in chain.launches for kernel in end.kernels}
-                    if table in kernels and chain not in found:
-                        found.append(chain)
-        return found
+                    end = next((e for e in chain.launches if any(k.name == table for k in e.kernels)), None)
+                    if end is not None and chain.python not in found:
+                        above = (h for h in chain.hops if h.layer not in (Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL))
+                        found[chain.python] = msgspec.structs.replace(chain, hops=(*above, launch_hop(end)))
+        return list(found.values())

@@ -19,7 +19,7 @@ from tracer.index.scope import Place, Scope
 from tracer.index.tree_index import Op, TreeIndex
 from tracer.model.evidence import Evidence
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
-from tracer.resolve.ends import Ends, LaunchEnd
+from tracer.resolve.ends import Ends, InstanceSet, LaunchEnd
 
 _GUARD = "aiter/jit/utils/torch_guard.py"
 _CORE = "aiter/jit/core.py"
@@ -30,6 +30,8 @@ _HOST = frozenset((
     "free", "malloc", "getenv", "move", "swap", "device_of", "dim3", "size_to_dim_", "make_pair", "make_tuple", "fn",
     "get_num_cu_local", "is_same_v", "dtype_to_string", "name", "integer_divide_ceil", "integer_least_multiple",
 ))  # fmt: skip
+#: of several tables of instances, so many are named in a note
+_TABLES_NAMED = 4
 #: kinds of launches that an op is about where it also launches plain helper kernels
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
@@ -165,7 +167,7 @@ class Chains:
     def _recipe_hop(self, recipe: Recipe, gen_func: str | None) -> Hop:
         parts = [f"built from {len(recipe.sources)} source files"]
         if recipe.generators:
-            parts.append("after " + ", ".join(g.script for g in recipe.generators))
+            parts.append("after " + ", ".join(dict.fromkeys(g.script for g in recipe.generators)))
         if gen_func:
             parts.append(f"{gen_func} narrows the recipe for each call")
         if recipe.missing:
@@ -288,32 +290,11 @@ class Chains:
         return self._with(chain, *(hop for end in shown for hop in self._end_hops(end, len(kernels))))
 
     def _end_hops(self, end: LaunchEnd, count: int) -> list[Hop]:
-        note = f"one of {count} launch sites; see launches" if count > 1 else None
-        hops = [
-            Hop(
-                layer=Layer.LAUNCH,
-                name=end.kernel,
-                source=end.source,
-                evidence=end.evidence,
-                reason=None if end.evidence is Evidence.RESOLVED else "followed by a bare name or a generated table",
-                note=note,
-            )
-        ]
+        hops = [launch_hop(end, note=f"one of {count} launch sites; see launches" if count > 1 else None)]
         if end.instances is not None:
-            known = f"{end.instances.count} instances" if end.instances.count is not None else "instances"
-            hops.append(checked_hop(Layer.INSTANCE, end.instances.name, end.instances.source, note=known))
-        hops += [
-            Hop(
-                layer=Layer.KERNEL,
-                name=kernel.name,
-                source=kernel.source,
-                evidence=Evidence.RESOLVED if kernel.source is not None else Evidence.UNRESOLVED,
-                reason=kernel.reason,
-                note=kernel.note,
-                candidates=tuple(k.name for k in end.kernels[1:]),
-            )
-            for kernel in end.kernels[:1]
-        ]
+            hops.append(_instances_hop(end.instances))
+        if end.kernels:
+            hops.append(_kernel_hop(end))
         return hops
 
     # -- endings ------------------------------------------------------------------------------------------------
@@ -349,6 +330,44 @@ def checked_hop(
             candidates=candidates,
         )
     return Hop(layer=layer, name=name, source=source, evidence=Evidence.RESOLVED, note=note, candidates=candidates)
+
+
+def launch_hop(end: LaunchEnd, note: str | None = None) -> Hop:
+    """The hop to a launch's line."""
+    return Hop(
+        layer=Layer.LAUNCH,
+        name=end.kernel,
+        source=end.source,
+        evidence=end.evidence,
+        reason=None if end.evidence is Evidence.RESOLVED else "followed by a bare name or a generated table",
+        note=note,
+    )
+
+
+def _instances_hop(instances: InstanceSet) -> Hop:
+    """The hop to the instances that a launch is compiled for."""
+    note = "instances" if instances.count is None else f"{instances.count} instances"
+    if instances.tables:
+        shown = ", ".join(instances.tables[:_TABLES_NAMED])
+        more = ", ..." if len(instances.tables) > _TABLES_NAMED else ""
+        note = f"one of its {len(instances.tables)} tables of instances: {shown}{more}"
+    return checked_hop(Layer.INSTANCE, instances.name, instances.source, note=note, candidates=instances.tables)
+
+
+def _kernel_hop(end: LaunchEnd) -> Hop:
+    """The hop to a launch's kernel; of several that its line can start, the first, and the others as candidates."""
+    kernel, *others = end.kernels
+    names = {other.name for other in others} - {kernel.name}
+    several = f"one of {len(names) + 1} that this line can launch" if names else None
+    return Hop(
+        layer=Layer.KERNEL,
+        name=kernel.name,
+        source=kernel.source,
+        evidence=Evidence.RESOLVED if kernel.source is not None else Evidence.UNRESOLVED,
+        reason=kernel.reason,
+        note="; ".join(note for note in (kernel.note, several) if note) or None,
+        candidates=tuple(other.name for other in others),
+    )
 
 
 def _reason(hop: Hop) -> UnresolvedReason | None:

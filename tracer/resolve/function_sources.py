@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
+from tracer.index.launches import kernel_name, own_launches
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.registry import decode
@@ -178,11 +177,11 @@ class FunctionSources:
         for file in self.index.cpp_named(leaf):
             facts = self.index.cpp(file)
             for function in facts.functions if facts is not None else ():
-                for site in function.launches:
-                    if re.split(r"[<\s]", site.kernel)[0].rpartition("::")[2] == leaf:
-                        source = self.citations.ref(file, site.line)
+                for line, kernel in own_launches(function):
+                    if kernel_name(kernel).rpartition("::")[2] == leaf:
+                        source = self.citations.ref(file, line)
                         note = f"in {function.name}, which no op that is declared with compile_ops calls"
-                        hops.append(checked_hop(Layer.LAUNCH, site.kernel, source, note=note))
+                        hops.append(checked_hop(Layer.LAUNCH, kernel, source, note=note))
         return hops
 
     def template_hops(self, template: str) -> list[Hop]:
