@@ -87,6 +87,30 @@ def test_a_ctypes_op_ends_at_its_code_object(finder: Finder) -> None:
     ]
 
 
+def test_a_name_of_a_python_function_and_a_triton_kernel_is_ambiguous(mini: Path, tmp_path: Path) -> None:
+    (mini / "aiter/ops/other.py").write_text("def _helper(x):\n    return x\n")
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("_helper")
+    assert answer.status is WhereStatus.AMBIGUOUS
+    assert [c.source.file for c in answer.candidates if c.source] == ["aiter/ops/other.py", "aiter/ops/tri.py"]
+
+
+def test_a_method_does_not_take_the_name_of_a_triton_kernel(mini: Path, tmp_path: Path) -> None:
+    (mini / "aiter/ops/other.py").write_text("class C:\n    def _helper(self):\n        return 1\n")
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("_helper")
+    assert (answer.kind, answer.status) == (WhereKind.TRITON, WhereStatus.RESOLVED)
+    assert answer.hops[0].note == "calls it here, on the device"
+
+
+def test_a_code_object_leads_to_the_launch_whose_function_names_it(finder: Finder) -> None:
+    answer = finder.find("one.co")
+    assert (answer.kind, answer.status, answer.ops) == (
+        WhereKind.CODE_OBJECT,
+        WhereStatus.RESOLVED,
+        ("aiter.ops.norm.c_one",),
+    )
+    assert [hop.layer for hop in answer.hops][-3:] == ["launch", "instance", "kernel"]
+
+
 def test_each_launch_of_a_function_has_the_tables_that_its_own_kernel_comes_from(mini: Path, finder: Finder) -> None:
     (mini / "csrc/c/c_one.cu").write_text(
         '#include "asm.h"\nextern "C" void c_one(void* x)\n{\n'

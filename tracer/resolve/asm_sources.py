@@ -11,7 +11,7 @@ from tracer.index.assembly import AssemblyRow
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names import itanium
-from tracer.resolve.answers import CHAINS_SHOWN, Candidate, Where, WhereKind, led_to
+from tracer.resolve.answers import Candidate, Where, WhereKind, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop, launch_hop
 from tracer.resolve.kernel_names import bare_name
 from tracer.resolve.users import Users
@@ -37,7 +37,7 @@ class AsmSources:
         if not files:
             return None
         rows = [row for file in files for row in self._rows_of(file)]
-        return self._assembly_answer(name, WhereKind.CODE_OBJECT, files, rows)
+        return self._assembly_answer(name, WhereKind.CODE_OBJECT, files, rows, self._launching({leaf, *_tables(rows)}))
 
     def kernel(self, name: str, decoded: DecodedName) -> Where | None:
         """An assembly kernel by its symbol, mangled or not."""
@@ -47,7 +47,7 @@ class AsmSources:
         if not rows:
             return self._unlisted(name, plain, decoded)
         files = list(dict.fromkeys(row.object for row in rows))
-        return self._assembly_answer(name, WhereKind.ASM_KERNEL, files, rows)
+        return self._assembly_answer(name, WhereKind.ASM_KERNEL, files, rows, self._launching(_tables(rows)))
 
     @cached_property
     def _by_demangled(self) -> dict[str, list[AssemblyRow]]:
@@ -68,15 +68,9 @@ class AsmSources:
             files = files or self.chains.ends.assembly.holding(spelling)
         if not files:
             return None
-        answer = self._assembly_answer(name, WhereKind.ASM_KERNEL, files, [])
-        chains = self._naming(files[0])
-        return msgspec.structs.replace(
-            answer,
-            hops=(*(chains[0].hops if len(chains) == 1 else ()), *answer.hops),
-            chains=tuple(chains[:CHAINS_SHOWN]),
-            ops=tuple(dict.fromkeys(chain.python for chain in chains)),
-            notes=(*answer.notes, "no table lists it: the objects were searched"),
-        )
+        chains = self._launching({files[0].rpartition("/")[2]}) or self._naming(files[0])
+        answer = self._assembly_answer(name, WhereKind.ASM_KERNEL, files, [], chains)
+        return msgspec.structs.replace(answer, notes=(*answer.notes, "no table lists it: the objects were searched"))
 
     def _naming(self, file: str) -> list[OpChain]:
         """The chains of modules whose sources or generators name a code object."""
@@ -88,8 +82,9 @@ class AsmSources:
     def _rows_of(self, file: str) -> list[AssemblyRow]:
         return [r for rows in self.chains.ends.assembly.by_symbol.values() for r in rows if r.object == file]
 
-    def _assembly_answer(self, name: str, kind: WhereKind, files: list[str], rows: list[AssemblyRow]) -> Where:
-        chains = self._launching_tables({row.file.rpartition("/")[2].removesuffix(".csv") for row in rows})
+    def _assembly_answer(
+        self, name: str, kind: WhereKind, files: list[str], rows: list[AssemblyRow], chains: list[OpChain]
+    ) -> Where:
         hops: list[Hop] = []
         if len(chains) == 1:
             hops += chains[0].hops
@@ -114,15 +109,20 @@ class AsmSources:
             notes=tuple(notes),
         )
 
-    def _launching_tables(self, tables: set[str]) -> list[OpChain]:
-        """The chains whose launches take their kernel from one of some tables, each led to such a launch."""
+    def _launching(self, names: set[str]) -> list[OpChain]:
+        """The chains whose launches take their kernel from some tables or objects, each led to such a launch."""
         found: dict[str, OpChain] = {}
-        for table in sorted(f"cfg_{table}" for table in tables):
-            for scope in self.users.naming(table):
+        for name in sorted(names):
+            for scope in self.users.naming(name.partition(".")[0]):
                 for op in self.users.ops_in([scope.module]):
                     chain = self.chains.chain(op)
-                    end = next((e for e in chain.launches if any(k.name == table for k in e.kernels)), None)
+                    end = next((e for e in chain.launches if any(k.name == name for k in e.kernels)), None)
                     if end is not None and chain.python not in found:
                         above = (h for h in chain.hops if h.layer not in (Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL))
                         found[chain.python] = msgspec.structs.replace(chain, hops=(*above, launch_hop(end)))
         return list(found.values())
+
+
+def _tables(rows: list[AssemblyRow]) -> set[str]:
+    """The variables under which aiter's C++ has the tables of some rows."""
+    return {f"cfg_{row.file.rpartition('/')[2].removesuffix('.csv')}" for row in rows}

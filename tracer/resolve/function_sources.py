@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tracer.index.launches import kernel_name, own_launches
+from tracer.index.python_calls import PythonFunction
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.registry import decode
@@ -31,23 +32,30 @@ class FunctionSources:
 
     # -- Triton -------------------------------------------------------------------------------------------------
 
-    def triton(self, name: str, kernel: str) -> Where:
-        """A Triton kernel by its function's name."""
+    def triton_candidates(self, kernel: str) -> tuple[Candidate, ...]:
+        """The Triton kernels of exactly a name."""
+        return tuple(Candidate(kernel, source, "Triton kernel") for _, _, source in self._triton_places(kernel))
+
+    def _triton_places(self, kernel: str) -> list[tuple[str, PythonFunction, SourceRef | None]]:
+        """The Triton kernels of a name: file, function, checked place."""
         places = []
-        for file in self.routes.triton_kernels[kernel]:
+        for file in self.routes.triton_kernels.get(kernel, ()):
             facts = self.index.module(file)
             function = facts.named(kernel) if facts is not None else None
             if function is not None and function.triton:
-                places.append((file, function))
-        cited = [(f, p, self.citations.ref(f, p.line, kernel, p.last)) for f, p in places]
-        candidates = tuple(Candidate(kernel, source, "Triton kernel") for _, _, source in cited)
+                places.append((file, function, self.citations.ref(file, function.line, kernel, function.last)))
+        return places
+
+    def triton(self, name: str, kernel: str) -> Where:
+        """A Triton kernel by its function's name."""
+        cited = self._triton_places(kernel)
         if len(cited) != 1:
             return Where(
                 name=name,
                 kind=WhereKind.TRITON,
                 status=WhereStatus.AMBIGUOUS if cited else WhereStatus.UNRESOLVED,
                 reason=UnresolvedReason.AMBIGUOUS if cited else UnresolvedReason.CHANGED,
-                candidates=candidates,
+                candidates=self.triton_candidates(kernel),
             )
         file, function, source = cited[0]
         callers = self.routes.callers(file, function)
@@ -56,14 +64,15 @@ class FunctionSources:
             step = callers[0]
             launch = self.citations.ref(step.file, step.call_line)
             module = step.file.removesuffix(".py").replace("/", ".")
-            hops.append(checked_hop(Layer.PYTHON, f"{module}.{step.function.name}", launch, note="launches it here"))
+            note = "calls it here, on the device" if step.function.triton else "launches it here"
+            hops.append(checked_hop(Layer.PYTHON, f"{module}.{step.function.name}", launch, note=note))
         hops.append(checked_hop(Layer.KERNEL, kernel, source, note="Triton kernel"))
         notes = []
         sure = kernel == name.rpartition(".")[2] or decode(name).family == "aiter_triton_repr"
         if kernel != name.rpartition(".")[2]:
             notes.append(f"the name is {kernel} with {'values of its constants' if sure else 'something'} behind it")
         if len(callers) > 1:
-            notes.append("launched from several functions; see ops")
+            notes.append("launched or called from several functions; see ops")
         return Where(
             name=name,
             kind=WhereKind.TRITON,

@@ -122,6 +122,7 @@ class Finder:
             chains=(chain,),
             ops=(chain.python,),
             core_flow=self.ck.flow_of(chain),
+            candidates=self.functions.triton_candidates(name),
             notes=tuple(notes),
         )
 
@@ -133,23 +134,18 @@ class Finder:
         found = [(f, p) for f, p in self.index.python_named(plain) if _is_named(f, p, plain) and not p.triton]
         if not found:
             return None
-        chosen = self._preferred(plain, found, {file for file, _ in guarded})
-        others = tuple(
-            Candidate(f"{_module(f)}.{p.name}", self.citations.ref(f, p.line, p.name.rpartition(".")[2]))
-            for f, p in found
-            if (f, p) not in chosen
-        )
-        if len(chosen) > 1:
-            here = tuple(
-                Candidate(f"{_module(f)}.{p.name}", self.citations.ref(f, p.line, p.name.rpartition(".")[2]))
-                for f, p in chosen
-            )
+        kernels = self.functions.triton_candidates(plain)
+        if kernels and all("." in p.name for _, p in found):
+            return None  # only methods and inner functions bear a kernel's name
+        chosen, meant = self._preferred(plain, found, {file for file, _ in guarded})
+        others = (*kernels, *(self._candidate(f, p) for f, p in found if (f, p) not in chosen))
+        if len(chosen) > 1 or (kernels and not meant):
             return Where(
                 name=name,
                 kind=WhereKind.PYTHON,
                 status=WhereStatus.AMBIGUOUS,
                 reason=UnresolvedReason.AMBIGUOUS,
-                candidates=here + others,
+                candidates=(*(self._candidate(f, p) for f, p in chosen), *others),
                 notes=("give the dotted name of one of them",),
             )
         file, function = chosen[0]
@@ -157,16 +153,24 @@ class Finder:
 
     def _preferred(
         self, name: str, found: list[tuple[str, PythonFunction]], guarded: set[str]
-    ) -> list[tuple[str, PythonFunction]]:
-        """Of several functions of a name: the registered one, else what `aiter.NAME` means, else those at top level."""
+    ) -> tuple[list[tuple[str, PythonFunction]], bool]:
+        """Of several functions of a name: the registered one, else what `aiter.NAME` means, else those at top level.
+
+        Returns:
+            These functions, and whether aiter itself says that the name means them.
+        """
         registered = [(f, p) for f, p in found if f in guarded]
         if len(registered) == 1:
-            return registered
+            return registered, True
         exported = [item for item in self.routes.meaning("aiter/__init__.py", name) if item in found]
         if exported:
-            return exported[:1]
+            return exported[:1], True
         top = [(f, p) for f, p in found if "." not in p.name and "/test" not in f]
-        return top or found
+        return top or found, False
+
+    def _candidate(self, file: str, function: PythonFunction) -> Candidate:
+        leaf = function.name.rpartition(".")[2]
+        return Candidate(f"{_module(file)}.{function.name}", self.citations.ref(file, function.line, leaf))
 
     def _function(
         self, name: str, file: str, function: PythonFunction, *, registered: bool, others: tuple[Candidate, ...]
