@@ -1,7 +1,8 @@
 """One C++ file, ready to be walked: its text in, the syntax trees of its functions and the bodies of its macros out.
 
-Lines stay where they are. Kernel launches `k<<<grid, block>>>(...)` become calls that the parser knows, and conditional
-compilation keeps its first branch, which is the one for ROCm in aiter's host code.
+Lines stay where they are. Kernel launches `k<<<grid, block>>>(...)` become calls that the parser knows. Of conditional
+compilation the branch stays that the file's own definitions decide; where they don't, the first, which is the one for
+ROCm in aiter's host code.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tracer.aiter import text
+from tracer.aiter.conditionals import live_text
 from tracer.aiter.cpp_parser import parse
 
 if TYPE_CHECKING:
@@ -142,7 +144,7 @@ def prepare(content: str) -> str:
     kept: list[str] = []
     taken: list[bool] = []  # per nesting level: whether the branch that is being read counts
     continued = False
-    for line in content.split("\n"):
+    for line in live_text(content).split("\n"):
         stripped = line.lstrip()
         if continued:  # the rest of a multi-line directive
             kept.append("")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tracer.aiter.conditionals import live_text
 from tracer.index.cpp_macro_uses import macro_lines
 from tracer.index.cpp_macros import DEFINE, Macro, blank, closing, line_at, line_starts, mask, read_macros
 
@@ -89,7 +90,7 @@ def prepare(
         macros: macros of other files that may be used at namespace scope here; they are expanded in place there.
         attributes: macros of other files that only decorate declarations.
     """
-    code = mask(source)
+    code = mask(live_text(source))
     own = read_macros(code)
     table = {**(attributes or {}), **(macros or {}), **{m.name: m for m in own}}
     code = _one_branch(code)

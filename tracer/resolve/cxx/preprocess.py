@@ -6,15 +6,15 @@ macros that were defined on the way; what the compiler itself defines is given f
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
+
+from tracer.aiter.conditionals import condition_value, without_comments
 
 _DIRECTIVE = re.compile(
     r"^[ \t]*#[ \t]*(include|define|undef|if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\.|\\\n)*)",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TARGET = re.compile(r'[<"]([^>"]+)[>"]')
 #: what hipcc and PyTorch's build define for the host side
 PREDEFINED = {
@@ -53,7 +53,7 @@ class Preprocessed:
         if text is None:
             return
         self.texts[file] = text  # so that a header that includes itself ends
-        plain = _COMMENT.sub(lambda m: m.group() if m.group()[0] == '"' else re.sub(r"[^\n]", " ", m.group()), text)
+        plain = without_comments(text)
         active: list[bool] = []  # per open #if: whether its current branch counts
         taken: list[bool] = []  # ... and whether a branch of it was taken already
         cuts: list[tuple[int, int]] = []
@@ -103,52 +103,12 @@ class Preprocessed:
         if word != "if":
             name = rest.split()[0] if rest else ""
             return (name in self.macros) == (word == "ifdef")
-        return bool(self._number(rest))
-
-    def _number(self, condition: str) -> int:
-        text = re.sub(
-            r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))",
-            lambda m: str(int((m.group(1) or m.group(2)) in self.macros)),
-            condition,
-        )
-        text = re.sub(r"\b__has_\w+\s*\([^()]*\)", "0", text)
-        for _ in range(8):  # macros that stand for macros
-            text = re.sub(r"\b[A-Za-z_]\w*\b(?!\s*\()", lambda m: f"({self.macros.get(m.group()) or 0})", text)
-            if not re.search(r"[A-Za-z_]\w*\s*\b", re.sub(r"\b\d\w*", "", text)):
-                break
-        text = re.sub(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text).replace("&&", " and ").replace("||", " or ")
-        text = re.sub(r"!(?!=)", " not ", text)
         try:
-            return _value(ast.parse(text.strip(), mode="eval").body)
-        except (SyntaxError, ValueError):
-            return 0
+            return bool(condition_value(rest, self.macros))
+        except ValueError:
+            return False
 
 
 def active_text(text: str) -> str:
     """A text without the branches that the preprocessor leaves out."""
     return Preprocessed("text", {"text": text}.get, lambda name, file: None).texts["text"]
-
-
-def _value(node: ast.expr) -> int:
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, bool)):
-        return int(node.value)
-    if isinstance(node, ast.BoolOp):
-        values = [_value(v) for v in node.values]
-        return int(all(values) if isinstance(node.op, ast.And) else any(values))
-    if isinstance(node, ast.UnaryOp):
-        value = _value(node.operand)
-        return int(not value) if isinstance(node.op, ast.Not) else -value
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left, right, op = _value(node.left), _value(node.comparators[0]), node.ops[0]
-        holds = {
-            ast.Eq: left == right, ast.NotEq: left != right, ast.Lt: left < right, ast.LtE: left <= right,
-            ast.Gt: left > right, ast.GtE: left >= right,
-        }  # fmt: skip
-        return int(holds[type(op)])
-    if isinstance(node, ast.BinOp):
-        left, right = _value(node.left), _value(node.right)
-        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
-            return {ast.Add: left + right, ast.Sub: left - right, ast.Mult: left * right}[type(node.op)]
-        if isinstance(node.op, (ast.FloorDiv, ast.Div)) and right:
-            return left // right
-    raise ValueError("not a condition that the preprocessor can evaluate")
