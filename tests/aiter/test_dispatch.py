@@ -193,6 +193,17 @@ def test_template_arguments_stand_under_their_parameters_and_deduced_ones_are_le
     assert rowwise.parameters["template"] == {"DTYPE_I": "bfloat16", "DTYPE_O": "FP8_TYPE", "thread_data_size": "16"}
 
 
+def test_a_function_given_as_a_template_argument_stands_under_its_name_and_unknown_constants_are_left_out(
+    wheel: AiterTree,
+) -> None:
+    arguments = (tensor("out", (128, 4096), "bfloat16"), tensor("input", (128, 8192), "bfloat16"))
+    call = BoundaryCall(id=0, module="module_activation", function="silu_and_mul", arguments=arguments)
+    assert chosen(wheel, call).parameters["template"] == {
+        "DTYPE_I": "bfloat16",
+        "ACT_FN": "aiter::silu_kernel<bfloat16>",
+    }
+
+
 def test_a_function_that_launches_several_kernels_leads_to_each(wheel: AiterTree) -> None:
     arguments = (
         tensor("out", (128, 7168), FP8["gfx942"]),

@@ -6,6 +6,7 @@ A kernel is one of the file, `k<<<grid, block>>>`, or one of a code object that 
 from __future__ import annotations
 
 import abc
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,26 @@ if TYPE_CHECKING:
 
 #: the class that loads a code object (csrc/include/aiter_hip_common.h)
 LOADER = "AiterAsmKernel"
+
+
+def split_types(text: str) -> list[str]:
+    """`A, f<B, C>>` -> [`A`, `f<B, C>`]: a template's arguments, without the bracket that closes them."""
+    parts, depth, start = [], 0, 0
+    for at, c in enumerate(text):
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(c, 0)
+        if depth < 0 or (c == "," and depth == 0):
+            parts.append(text[start:at].strip())
+            start = at + 1
+        if depth < 0:
+            return [part for part in parts if part]
+    return [part for part in (*parts, text[start:].strip()) if part]
+
+
+def _filled(written: str, scope: Scope) -> str:
+    """A template argument with the types put in that the walk knows."""
+    return re.sub(
+        r"\w+", lambda m: str(known) if isinstance(known := scope.get(m.group()), str) else m.group(), written
+    )
 
 
 class Launches(Statements):
@@ -85,7 +106,7 @@ class Launches(Statements):
         name, _, types = (resolved.text if isinstance(resolved, Unknown) else text_of(kernel)).partition("<")
         return KernelLaunch(
             name.rsplit("::", 1)[-1],
-            tuple(t for t in types.rstrip(">").split(", ") if t),
+            tuple(_filled(part, scope) for part in split_types(types)),
             extents[0] if extents else None,
             extents[1] if len(extents) > 1 else None,
             self._line(kernel),

@@ -16,6 +16,7 @@ from tracer.aiter.binding import find_binding, recipe
 from tracer.aiter.call_values import call_values
 from tracer.aiter.cpp_eval import Walk
 from tracer.aiter.cpp_events import KernelLaunch, Refused, Undecided
+from tracer.aiter.cpp_launches import split_types
 from tracer.aiter.hops import binding_hops, code_object_hops, dispatch_hops
 from tracer.aiter.host_names import host_functions, host_names
 from tracer.aiter.tree import AiterTree
@@ -32,6 +33,9 @@ HIP_MODULES = frozenset({
     "module_attention_asm", "module_mla_asm",
 })  # fmt: skip
 _QUANT = "module_quant"
+_TYPE_PARAMETER = re.compile(r"(?:typename|class)\b")
+#: what stands for a constant of a macro or of a template around the launch
+_UNKNOWN_CONSTANT = re.compile(r"(?!(?:[Tt]rue|[Ff]alse)\Z)[A-Za-z_]\w*\Z")
 
 #: (kind, sentence, expression), in the order in which they stand in a quantising kernel
 _QUANT_FLOW = (
@@ -160,7 +164,7 @@ def _of_launch(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, An
 def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str]:
     """Template parameters of a launched kernel and what they are: as the launch states them, else their defaults.
 
-    What the compiler deduces from the launch's arguments is left out.
+    What the compiler deduces from the launch's arguments is left out, and so are constants that the walk does not know.
     """
     place = None if launch.code_object else global_function(tree, file, launch.kernel)
     if place is None:
@@ -171,12 +175,15 @@ def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str
     if len(declared) < 2:
         return {}
     known = {}
-    parameters = [part.strip() for part in declared[-1].partition("__global__")[0].rpartition(">")[0].split(",")]
+    parameters = split_types(declared[-1].partition("__global__")[0])
     for number, parameter in enumerate(parameters):
         named, _, default = (part.strip() for part in parameter.partition("="))
         value = launch.types[number] if number < len(launch.types) else default
-        if value:  # the walk spells what it worked out as Python does
-            known[named.rpartition(" ")[2]] = value.lower() if value in ("True", "False") else value
+        if not value or (not _TYPE_PARAMETER.match(named) and _UNKNOWN_CONSTANT.match(value)):
+            continue
+        pointer = re.search(r"\(\s*\*\s*(\w+)\s*\)", named)
+        name = pointer.group(1) if pointer else named.rpartition(" ")[2]
+        known[name] = value.lower() if value in ("True", "False") else value  # the walk spells them as Python does
     return known
 
 
