@@ -121,6 +121,16 @@ def test_no_shape_at_all_is_wrong_usage() -> None:
         read_shapes(OP, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [("aiter.ops.activation.silu_and_mul", "aiter.ops.activation:silu_and_mul"), ("zzz", "aiter:zzz")],
+)
+def test_a_function_that_is_no_op_is_offered_as_a_callable(name: str, called: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        get_op(name)
+    assert called in (caught.value.hint or "")
+
+
 def test_an_unknown_op_offers_the_nearest_names() -> None:
     with pytest.raises(UsageError) as caught:
         get_op("gemm_a8w8_blockscal")

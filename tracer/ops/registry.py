@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from tracer.errors import UsageError
 from tracer.ops.base import Op
@@ -19,6 +20,7 @@ OPS: tuple[Op, ...] = (
     GemmA16W16(),
 )
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _BY_NAME = {op.name: op for op in OPS}
 
 
@@ -30,9 +32,19 @@ def get_op(name: str) -> Op:
     """
     if name in _BY_NAME:
         return _BY_NAME[name]
-    near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.5)
     raise UsageError(
         f"there is no op called {name!r}",
         expected="one of the ops that `ktrace ops` lists, or any importable callable as pkg.mod:fn",
-        hint="did you mean " + " or ".join(near) + "?" if near else None,
+        hint=_nearest(name),
     )
+
+
+def _nearest(name: str) -> str | None:
+    """What may have been meant: an op of a similar name, or a function that is written as a callable."""
+    near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.5)
+    if near:
+        return "did you mean " + " or ".join(near) + "?"
+    if not _DOTTED.fullmatch(name):
+        return None
+    module, _, function = name.rpartition(".")
+    return f"a function of a package is called as {module or 'aiter'}:{function} --arg NAME=VALUE ..."
