@@ -32,7 +32,7 @@ WHY = "common.cuh:160 refuses the call: N = 100 is no multiple of 8"
         ),
         (
             Dispatch(boundary=0, candidates=("one", "another")),
-            "the choice depends on what is not known here: one, another",
+            "which of 2 kernels run depends on what is not known here: one, another",
             (),
         ),
         (Dispatch(boundary=0, instance="an_instance", assumption="built here"), "built here", ()),

@@ -33,6 +33,7 @@ STRUCTS: tuple[type[msgspec.Struct], ...] = (
     capture.Resources,
     capture.CompiledKernel,
     source.Dispatch,
+    source.CandidateLaunch,
     source.Instantiation,
     source.TunedLookup,
     source.CsvRow,

@@ -12,7 +12,7 @@ from tests import handmade
 from tests.render.markup import read, to_html
 from tracer.model.capture import Argument, ArgumentKind, CaptureRecord, TensorInfo
 from tracer.model.evidence import Evidence, Mode
-from tracer.model.source import Decorator, FlowStep, Hop, Layer, SourceRef, TunedStatus
+from tracer.model.source import CandidateLaunch, Decorator, FlowStep, Hop, Layer, SourceRef, TunedStatus
 from tracer.names.registry import GRAMMARS
 from tracer.pipeline import build_report
 from tracer.render.filters import markdown
@@ -187,6 +187,27 @@ def test_a_call_that_launches_nothing_is_not_said_to_end_in_a_kernel() -> None:
     assert "ends in" not in english
     assert english.count(why) > 1
     assert "common.cuh:160 拒绝此调用：N = 100 不是输出向量宽度 8 的倍数（grid.hpp:1125）" in chinese
+
+
+def test_launches_among_which_no_rule_chooses_stand_with_their_conditions() -> None:
+    record = handmade.blockscale()
+    reason = "which of 2 kernels run depends on what is not known here"
+    stop = Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, candidates=("one", "two"))
+    launches = (
+        CandidateLaunch(kernel="one", source=SourceRef("csrc/k.cu", 3), launch=SourceRef("csrc/k.cu", 30)),
+        CandidateLaunch(kernel="two", launch=SourceRef("csrc/k.cu", 31), conditions=("not (a || b)", "(x > 1)")),
+    )
+    dispatch = msgspec.structs.replace(
+        record.dispatches[0], instance=None, hops=(stop,), parameters={}, candidates=("one", "two"), launches=launches
+    )
+    launch = msgspec.structs.replace(record.launches[0], instance=None, evidence=Evidence.UNRESOLVED, reason=reason)
+    report = build_report(msgspec.structs.replace(record, dispatches=(dispatch,), launches=(launch,)))
+    english, chinese = (render_page(report, language) for language in ("en", "zh"))
+    assert "on MI300X can come to 2 kernels; which of them run could not be established." in english
+    rows = [line for line in english.splitlines() if "csrc/k.cu:3" in line and line.startswith("|")]
+    assert len(rows) == 2
+    assert "`not (a || b)` and `(x > 1)`" in rows[1]
+    assert "2 个 kernel 中运行哪些取决于此处无法得知的信息" in chinese
 
 
 def test_only_a_miss_is_called_a_default_configuration() -> None:

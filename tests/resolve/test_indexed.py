@@ -26,3 +26,37 @@ def test_a_call_leads_from_its_binding_to_the_kernels_own_source(installed_aiter
 def test_a_function_that_no_module_declares_leads_nowhere(installed_aiter: AiterTree) -> None:
     call = BoundaryCall(id=0, module="module_rmsnorm", function="no_such_function")
     assert indexed_dispatch(installed_aiter, call) is None
+
+
+def test_a_call_whose_text_launches_one_kernel_ends_there_without_its_template_arguments(
+    installed_aiter: AiterTree,
+) -> None:
+    dispatch = indexed_dispatch(installed_aiter, BoundaryCall(id=3, module="module_rmsnorm", function="rmsnorm2d_fwd"))
+    assert dispatch is not None
+    assert dispatch.parameters == {"kernel": "ck_tile::Rmsnorm2dFwd"}
+    assert "template arguments" in (dispatch.assumption or "")
+    assert dispatch.candidates == ()
+
+
+def test_a_choice_that_no_rule_follows_is_left_open_with_each_launch_and_its_conditions(
+    installed_aiter: AiterTree,
+) -> None:
+    call = BoundaryCall(id=3, module="module_moe_sorting", function="moe_sorting_fwd")
+    dispatch = indexed_dispatch(installed_aiter, call)
+    assert dispatch is not None
+    end = dispatch.hops[-1]
+    assert (end.layer, end.name, end.evidence, end.candidates) == (
+        Layer.KERNEL,
+        "?",
+        Evidence.UNRESOLVED,
+        dispatch.candidates,
+    )
+    by_kernel = {launch.kernel: launch for launch in dispatch.launches}
+    single, phased = by_kernel["ck_tile::MoeSortingKernel"], by_kernel["ck_tile::MoeSortingMultiPhaseKernel_P23"]
+    asked = "(moe_sorting_get_workspace_size(a.tokens, a.num_experts, a.topk, t.dispatch_policy) != 0)"
+    assert asked in phased.conditions
+    assert f"not {asked}" in single.conditions
+    for launch in dispatch.launches:
+        for place in (launch.source, launch.launch):
+            assert place is not None
+            assert installed_aiter.absolute(place.file).is_file()

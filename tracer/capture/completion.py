@@ -134,10 +134,10 @@ def _stop(dispatch: Dispatch) -> str | None:
 
 
 def _open_choice(candidates: tuple[str, ...]) -> str:
-    text = "the choice depends on what is not known here"
     if not candidates:
-        return text
-    return f"{text}: {', '.join(candidates[:_MOST_CANDIDATES])}" + (", ..." if candidates[_MOST_CANDIDATES:] else "")
+        return "which kernel runs depends on what is not known here"
+    names = ", ".join(candidates[:_MOST_CANDIDATES]) + (", ..." if candidates[_MOST_CANDIDATES:] else "")
+    return f"which of {len(candidates)} kernels run depends on what is not known here: {names}"
 
 
 def _extents(value: Any) -> tuple[int, int, int] | None:

@@ -115,8 +115,10 @@ def run_text(report: Report, *, page: str) -> str:
         launch = kernel.launch
         names = {"kernel": short_symbol(launch.kernel, kernel.decoded) if launch.kernel else None}
         names["instance"] = launch.instance
-        known = {what: name for what, name in names.items() if name} or {"kernel": "unresolved"}
+        known = {what: name for what, name in names.items() if name}
         lines += [f"  {what:10} {name}  [{launch.evidence}]" for what, name in known.items()]
+        if not known:
+            lines.append(f"  kernel     [unresolved]{f' {launch.reason}' if launch.reason else ''}")
     stops = [hop for hop in answer["hops"] if hop["layer"] == Layer.KERNEL and hop["evidence"] == Evidence.UNRESOLVED]
     if not answer["launches"] and not answer["exception"] and stops:
         lines.append(f"  kernel     none: {stops[-1]['reason']}")

@@ -190,6 +190,22 @@ class Instantiation(msgspec.Struct, frozen=True, kw_only=True):
     bias: bool = False
 
 
+class CandidateLaunch(msgspec.Struct, frozen=True, kw_only=True):
+    """A launch that a call can come to, where no rule says which of them it does.
+
+    Attributes:
+        kernel: the kernel, as the launch names it.
+        source: the kernel's own place, or None.
+        launch: the line that launches it, or None.
+        conditions: the conditions in the text under which that line runs, innermost first.
+    """
+
+    kernel: str
+    source: SourceRef | None = None
+    launch: SourceRef | None = None
+    conditions: tuple[str, ...] = ()
+
+
 class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
     """What a library's own rules choose for one call across the JIT boundary.
 
@@ -201,6 +217,7 @@ class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
         not_in_name: values of the instance that the source states and its name does not print.
         assumption: what must hold for the choice to be the one made on the target.
         candidates: instances it could be.
+        launches: where no rule follows the choice: the launches that the text can come to.
         core_flow: the kernel's structure as steps with places; empty when not established.
         parameters: launch values known from source: block size, LDS bytes, ... with names in the field's words.
         instantiation: what selects the kernel among those of the instance; None where the library's code does not say.
@@ -216,6 +233,7 @@ class Dispatch(msgspec.Struct, frozen=True, kw_only=True):
     not_in_name: dict[str, Any] = {}
     assumption: str | None = None
     candidates: tuple[str, ...] = ()
+    launches: tuple[CandidateLaunch, ...] = ()
     core_flow: tuple[FlowStep, ...] = ()
     parameters: dict[str, Any] = {}
     instantiation: Instantiation | None = None

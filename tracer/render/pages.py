@@ -119,6 +119,9 @@ def summary(report: Report, words: Words) -> Markup:
     called = code(f"{brief(report.title)}({shape})" if shape else brief(report.title))
     target = record.target.device or record.target.arch or record.target.device_name or "?"
     if all(kernel.name == "?" for kernel in kernels):
+        ways = {launch.kernel for kernel in kernels if kernel.dispatch for launch in kernel.dispatch.launches}
+        if ways:
+            return words("summary.open", call=called, target=target, n=len(ways))
         return words("summary.none", call=called, target=target)
     count = sum(1 + len(rows.further(kernel)) for kernel in kernels)
     if count == 1:

@@ -8,6 +8,7 @@ at the library's name.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import msgspec
 
@@ -26,6 +27,8 @@ from tracer.model.source import SourceRef, UnresolvedReason
 
 #: conditions are read for this many launches of an op; the rest carry none
 _CONDITIONS = 12
+#: so many conditions of one launch are given
+_CONDITIONS_EACH = 6
 #: of a folder of code objects, so many are named
 _OBJECTS_SHOWN = 8
 _DEVICE_OP = re.compile(r"ck::tensor_operation::device::(Device\w+)")
@@ -71,7 +74,7 @@ class LaunchEnd(msgspec.Struct, frozen=True, kw_only=True):
         kernel: the kernel as the launch writes it; several, with commas, when a macro launches several.
         source: the launch's line.
         configuration: grid, block, LDS bytes and stream as written, or "".
-        conditions: the conditions around it, innermost first.
+        conditions: the conditions around it and around the calls that lead to it, innermost first.
         evidence: resolved, or inferred when some step was taken by a bare name or a generated table.
         path: the functions from the C++ entry to the launch, as `name (file:line)`.
         kernels: the kernels it can start.
@@ -133,10 +136,7 @@ class Ends:
         for launch in group:
             for kernel in self._kernels(scope, search, launch):
                 kernels.setdefault(f"{kernel.name} {kernel.source}", kernel)
-        conditions: tuple[str, ...] = ()
-        if with_conditions and not first.file.endswith(".py"):
-            text = self.index.latin1(first.file)
-            conditions = conditions_at(text, first.line) if text is not None else ()
+        conditions = self._conditions(first) if with_conditions else ()
         return LaunchEnd(
             kind=first.kind,
             kernel=", ".join(dict.fromkeys(_shown(launch.kernel) for launch in group)) or "?",
@@ -148,6 +148,20 @@ class Ends:
             kernels=tuple(kernels.values()),
             instances=self._instances(scope, first),
         )
+
+    def _conditions(self, launch: Launch) -> tuple[str, ...]:
+        """The conditions of a launch, and of the calls on the way to it where each stands once in its function."""
+        lines = [(launch.file, launch.line)]
+        for caller, callee in reversed(list(pairwise(launch.path))):
+            leaf = callee.function.leaf
+            calls = {call.line for call in caller.function.calls if call.name.rpartition("::")[2] == leaf}
+            if len(calls) == 1:
+                lines.append((caller.file, calls.pop()))
+        found: list[str] = []
+        for file, line in lines:
+            text = None if file.endswith(".py") else self.index.latin1(file)
+            found += conditions_at(text, line) if text is not None else ()
+        return tuple(dict.fromkeys(found[:_CONDITIONS_EACH]))
 
     # -- kernels ------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,14 @@ from functools import lru_cache
 from tracer.aiter.tree import AiterTree
 from tracer.index.tree_index import TreeIndex
 from tracer.model.capture import BoundaryCall
-from tracer.model.source import Dispatch, Layer
-from tracer.resolve.chain import Chains
+from tracer.model.evidence import Evidence
+from tracer.model.source import CandidateLaunch, Dispatch, Hop, Layer
+from tracer.resolve.chain import Chains, LaunchStatus
 
 #: what stands before these layers is observed, not looked up
 _BELOW_PYTHON = frozenset({Layer.BINDING, Layer.CPP, Layer.DISPATCH, Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL})
+
+_ONLY_KERNEL = "the only kernel that this function's text launches; its template arguments are not known here"
 
 
 @lru_cache(maxsize=2)
@@ -27,7 +30,8 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
     """The chain behind a call, where its module and function are declared in this tree.
 
     Returns:
-        Hops from the binding on, and as candidates the kernels that can start; None when nothing below Python is known.
+        Hops from the binding on, and the launches that it can come to; where all start one kernel, that one. None when
+        nothing below Python is known.
     """
     chains = _chains(tree)
     for op in chains.index.ops:
@@ -38,5 +42,25 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
         return None
     chain = chains.chain(op)
     hops = tuple(hop for hop in chain.hops if hop.layer in _BELOW_PYTHON)
-    kernels = dict.fromkeys(kernel.name for end in chain.launches for kernel in end.kernels)
-    return Dispatch(boundary=call.id, hops=hops, candidates=tuple(kernels)) if hops else None
+    if not hops:
+        return None
+    launches = tuple(
+        CandidateLaunch(kernel=kernel.name, source=kernel.source, launch=end.source, conditions=end.conditions)
+        for end in chain.launches
+        for kernel in end.kernels
+    )
+    kernels = tuple(dict.fromkeys(launch.kernel for launch in launches))
+    if len(kernels) > 1:
+        return Dispatch(boundary=call.id, hops=_open(hops, kernels), candidates=kernels, launches=launches)
+    if kernels and chain.launch is LaunchStatus.RESOLVED and launches[0].source is not None:
+        known = {"kernel": kernels[0]}
+        return Dispatch(boundary=call.id, hops=hops, parameters=known, assumption=_ONLY_KERNEL, launches=launches)
+    return Dispatch(boundary=call.id, hops=hops, candidates=kernels, launches=launches)
+
+
+def _open(hops: tuple[Hop, ...], kernels: tuple[str, ...]) -> tuple[Hop, ...]:
+    """The hops of a chain down to where it can go on in several ways."""
+    sure = tuple(hop for hop in hops if hop.layer not in (Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL))
+    reason = f"which of {len(kernels)} kernels run depends on what is not known here"
+    end = Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, candidates=kernels)
+    return (*sure, end)
