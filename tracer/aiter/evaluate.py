@@ -130,6 +130,9 @@ class Evaluator:
                 raise _Return(None if value is None else self._eval(value, scope))
             case ast.Raise(exc=exc):
                 raise ValueError(ast.unparse(exc) if exc else "raise")
+            case ast.Assert(test=test):
+                if not self._truth(self._eval(test, scope)):
+                    raise ValueError(ast.unparse(node))
             case ast.Expr(value=value):
                 self._eval(value, scope)
             case ast.With(items=items, body=body):

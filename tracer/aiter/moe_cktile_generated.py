@@ -8,9 +8,7 @@ set of types, activation, bias and split of K. Their lines are led back to the t
 from __future__ import annotations
 
 import ast
-import itertools
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +17,9 @@ import msgspec
 from tracer.aiter import text
 from tracer.aiter.cpp_source import CppSource
 from tracer.aiter.evaluate import Evaluator
+from tracer.aiter.generator_run import arguments, ended, functions, instantiations, surroundings, texts
 from tracer.aiter.instances import Instance, instances_of
-from tracer.aiter.records import Namespace, WrittenFile
+from tracer.aiter.records import WrittenFile
 from tracer.aiter.tree import AiterTree
 
 MODULE = "module_moe_cktile2stages"
@@ -30,7 +29,6 @@ GENERATOR = f"{FOLDER}/gen_instances.py"
 TABLES = f"{FOLDER}/moe_cktile2stages_common.py"
 HEADER = f"{FOLDER}/include/moe_cktile2stages.h"
 _TEMPLATES = "heuristic_dispatch_dict"
-_MADE = re.compile(r"^template torch::Tensor\s+(\w+)<([^<>]*)>\(", re.MULTILINE)
 _BY_NAME = re.compile(r'\{"(\w+)", \1<([^<>]*)>\}')
 _SPECIALISED = re.compile(r"\btemplate\s*<>\s*struct\s+(\w+)<([^<>]*)>\s*\{")
 _CHOOSES = re.compile(r"_heuristic_dispatch(?!_common)\w*\.h$")
@@ -64,6 +62,7 @@ class TileGenerated(msgspec.Struct, frozen=True, kw_only=True):
         by_name: instance name -> the argument list that the look-up by name has; empty where there is no such look-up.
         choosers: the functions that choose.
         types: C++ names of aiter's header and the types that they stand for.
+        functions: instance name -> the C++ that defines its function.
     """
 
     instances: dict[str, Instance]
@@ -71,6 +70,7 @@ class TileGenerated(msgspec.Struct, frozen=True, kw_only=True):
     by_name: dict[str, tuple[str, ...]]
     choosers: tuple[Chooser, ...]
     types: dict[str, str]
+    functions: dict[str, str]
 
     def chooser(self, name: str, arguments: tuple[str, ...]) -> Chooser | None:
         """The function that C++ picks for a name with its template arguments; None for the general template."""
@@ -127,15 +127,15 @@ def _generated(tree: AiterTree, arch: str, scripts: tuple[str, ...]) -> TileGene
         "get_gemm2_kernels_list": kernels(2),
         "get_heuristic_dispatch_template": template,
     }
-    script = Evaluator(tree.absolute(GENERATOR), {**tables.scope, **_surroundings(files, opened, arch), **given})
-    script.value("codegen")  # set in the `__main__` part; raises with the reason when that could not be evaluated
-    written = {path: "".join(file.pieces) for path, file in files.items()}
+    script = Evaluator(tree.absolute(GENERATOR), {**tables.scope, **surroundings(files, opened, arch), **given})
+    ended(script)
+    written = texts(files)
     lines = _template_lines(tree)
     return TileGenerated(
         instances=instances,
-        compiled=_compiled(written),
+        compiled=instantiations(written),
         by_name={
-            name: _arguments(types)
+            name: arguments(types)
             for path, content in written.items()
             if path.endswith("_name_dispatch.h")
             for name, types in _BY_NAME.findall(content)
@@ -147,36 +147,8 @@ def _generated(tree: AiterTree, arch: str, scripts: tuple[str, ...]) -> TileGene
             for chooser in _choosers(tree, content, lines[tags[path]] - 1)
         ),
         types=dict(_ALIAS.findall(scripts[2])),
+        functions=functions(written),
     )
-
-
-def _surroundings(files: dict[str, WrittenFile], opened: Callable[..., WrittenFile], arch: str) -> dict[str, Any]:
-    """What the script finds around it: a command line as the JIT gives it, and a disk that is empty."""
-    arguments = Namespace({"working_path": ""})
-    parser = Namespace({"add_argument": lambda *names, **how: None, "parse_args": lambda: arguments})
-    return {
-        "__name__": "__main__",
-        "get_gfx": lambda: arch,
-        "get_gfx_list": lambda: [arch],
-        "argparse": Namespace({"ArgumentParser": lambda **how: parser}),
-        "isinstance": isinstance,
-        "itertools": Namespace({"product": lambda *lists: list(itertools.product(*lists))}),
-        "open": opened,
-        "Path": opened,
-        "re": Namespace({"findall": re.findall}),
-        "os": Namespace({
-            "path": Namespace({"join": lambda *parts: "/".join(parts), "exists": lambda path: path in files}),
-            "mkdir": lambda path: None,
-        }),
-    }  # fmt: skip
-
-
-def _compiled(written: dict[str, str]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for content in written.values():
-        for name, types in _MADE.findall(content):
-            found[name] = (*found.get(name, ()), _arguments(types))
-    return found
 
 
 def _template_lines(tree: AiterTree) -> dict[str, int]:
@@ -210,13 +182,9 @@ def _choosers(tree: AiterTree, content: str, offset: int) -> list[Chooser]:
             Chooser(
                 name=struct.group(1),
                 entry="dispatch",
-                arguments=_arguments(struct.group(2)),
+                arguments=arguments(struct.group(2)),
                 source=CppSource(path, alone),
                 offset=offset,
             )
         )
     return found
-
-
-def _arguments(types: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in types.split(","))
