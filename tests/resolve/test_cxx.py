@@ -148,6 +148,8 @@ def walker(tmp_path: Path) -> Walker:
         ("ck::Grid<F, ck::Mode::Set, 0, S<1>>::Chosen::Stages", integer(7)),
         ("ck::Device<F, 256, S<1>>::PerWave64", integer(4)),
         ("5 % 0", Unknown("%")),
+        ("sizeof(_BitInt(8))", Constant("unsigned long", 1)),
+        ("std::is_void_v<void> && !std::is_void_v<F>", TRUE),
     ],
 )
 def test_an_expression_has_the_value_that_a_compiler_gives_it(walker: Walker, text: str, value: object) -> None:
@@ -197,7 +199,7 @@ def test_inactive_branches_are_blanked_line_by_line() -> None:
     assert [line for line in kept.split() if line in ("one", "two", "three", "four")] == ["one"]
 
 
-# What g++ 12 writes for the same declarations.
+# What g++ 12 writes for the same declarations; Clang 19 where there is a _BitInt.
 ROW, COL = Named("ck::l::Row"), Named("ck::l::Col")
 SEQUENCE = Named("ck::Sequence", (Pack((integer(1), integer(2))),))
 DEVICE = Named("ck::t::d::Dev", (ROW, integer(-3), SEQUENCE))
@@ -233,6 +235,12 @@ OF_GRID = Named("ck::t::d::Dev::ArgBase", (GRID,), DEVICE)
             "EEDF16_EEvNT0_8ArgumentESD_SE_",
         ),
         (Named("plain", (Named("int"),)), ("T",), ("T",), "_Z5plainIiEvT_"),
+        (
+            Named("ck::pack", (Pack((Named("_BitInt(8)"), Named("_BitInt(8)"))),)),
+            ("Ts",),
+            ("Ts...",),
+            "_ZN2ck4packIJDB8_S1_EEEvDpT_",
+        ),
     ],
 )
 def test_a_symbol_is_what_a_compiler_writes(

@@ -19,9 +19,10 @@ from tracer.index.recipes import CK
 from tracer.index.tree_index import TreeIndex
 from tracer.resolve.cxx.environment import Env, Function
 from tracer.resolve.cxx.headers import Headers
+from tracer.resolve.cxx.kernel_uses import KernelUse
 from tracer.resolve.cxx.mangling import NotMangledError, mangle
 from tracer.resolve.cxx.values import Constant, Named, Object, integer
-from tracer.resolve.cxx.walk import KernelUse, Walker
+from tracer.resolve.cxx.walk import Walker
 from tracer.resolve.instance_code import InstanceCode, read_instance_code
 from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
 

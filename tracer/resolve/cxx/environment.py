@@ -17,11 +17,15 @@ class Function(msgspec.Struct, frozen=True):
         place: where it is defined.
         name: qualified name and template arguments.
         env: what its body can see.
+        given: the template arguments that are written; a call may say what the others are.
+        overloads: where functions of this name that take such arguments are defined, this one among them.
     """
 
     place: Place
     name: Named
     env: Any
+    given: tuple[Any, ...] = ()
+    overloads: tuple[Place, ...] = ()
 
 
 class Lambda(msgspec.Struct, frozen=True):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from tracer.index.cpp_templates import Head, Parameter
-from tracer.resolve.cxx.environment import Env, Function, NamespaceName
+from tracer.resolve.cxx.deduce import kinds_fit
+from tracer.resolve.cxx.environment import Env, Function, Lambda, NamespaceName
 from tracer.resolve.cxx.headers import Headers, Place
 from tracer.resolve.cxx.operators import fixed_member, same_type
 from tracer.resolve.cxx.reader import Reader
 from tracer.resolve.cxx.tokens import tokenize
-from tracer.resolve.cxx.values import Constant, Named, Pack, Unknown, flatten
+from tracer.resolve.cxx.values import Constant, Named, Object, Pack, Unknown, flatten
 
 #: how many instantiations may be open at once before the text is taken for circular
 _DEEPEST = 60
@@ -47,7 +49,8 @@ class Evaluator:
 
     def apply(self, places: list[Place], args: list[Any] | None, env: Env) -> Any:
         """What a found name stands for with these template arguments."""
-        place = next((p for p in places if not p.head.special and p.head.kind != "function"), places[0])
+        plain = [p for p in places if not p.head.special and p.head.kind != "function"]
+        place = max(plain, key=_completeness, default=places[0])
         head = place.head
         outer = self._outer(place, env)
         if head.kind == "function":
@@ -56,15 +59,11 @@ class Evaluator:
             # of several those whose other parameters have defaults, and so need not be deduced
             count = len(args or ())
             given = [p for p in fitting if all(q.default or q.pack for q in (p.head.parameters or ())[count:])]
-            fitting = given or fitting
-            if len(fitting) > 1:
-                fitting = [p for p in fitting if self._enabled(p, args, outer)] or fitting
-            place = fitting[0]
-            head = place.head
-            bound = self.bind(head.parameters or (), args or [], outer)
-            values = tuple(bound[p.name] for p in head.parameters or ())
-            inner = msgspec.structs.replace(outer, bindings={**outer.bindings, **bound})
-            return Function(place, Named(head.name, values if head.parameters else None), inner)
+            chosen = [p for p in given or fitting if kinds_fit(p.head, args or [])] or given or fitting
+            if len(chosen) > 1:
+                chosen = [p for p in chosen if self._enabled(p, args, outer)] or chosen
+            made = self.function(chosen[0], args or [], outer)
+            return msgspec.structs.replace(made, given=tuple(args or ()), overloads=tuple(fitting))
         if head.kind == "enum":
             return Named(head.name)
         if head.parameters is not None and args is None and head.kind != "constant":
@@ -84,6 +83,14 @@ class Evaluator:
         finally:
             self._depth -= 1
 
+    def function(self, place: Place, args: list[Any], outer: Env, known: Mapping[str, Any] | None = None) -> Function:
+        """A function with its template arguments: those that are written, and those known by name."""
+        head = place.head
+        bound = self.bind(head.parameters or (), args, outer, known)
+        values = tuple(bound[p.name] for p in head.parameters or ())
+        inner = msgspec.structs.replace(outer, bindings={**outer.bindings, **bound})
+        return Function(place, Named(head.name, values if head.parameters else None), inner)
+
     def _enabled(self, place: Place, args: list[Any] | None, outer: Env) -> bool:
         """Whether nothing in a function's result type, where that is an `enable_if_t`, rules these arguments out."""
         condition = _ENABLE_IF.match(self.headers.result_type(place))
@@ -94,14 +101,22 @@ class Evaluator:
         held = self.evaluate(condition.group(1), inner)
         return not isinstance(held, Constant) or bool(held.value)
 
-    def bind(self, parameters: tuple[Parameter, ...], args: list[Any], outer: Env) -> dict[str, Any]:
-        """Template parameters and the arguments that they take, defaults filled in."""
+    def bind(
+        self,
+        parameters: tuple[Parameter, ...],
+        args: list[Any],
+        outer: Env,
+        known: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Template parameters and the arguments that they take: written ones, those known by name, and defaults."""
         bound: dict[str, Any] = {}
         inner = Env(outer.scope, {**outer.bindings}, outer.owner, outer.parent)
         rest = [item for arg in args for item in (arg.values if isinstance(arg, Pack) else (arg,))]
         for parameter in parameters:
             value: Any
-            if parameter.pack:
+            if known is not None and parameter.name in known and not rest:
+                value = known[parameter.name]
+            elif parameter.pack:
                 value = Pack(tuple(self._converted(item, parameter, inner) for item in rest))
                 rest = []
             elif rest:
@@ -114,8 +129,12 @@ class Evaluator:
             inner.bindings[parameter.name] = value
         return bound
 
-    def passed(self, function: Function) -> None:
+    def passed(self, function: Function | Lambda) -> None:
         """Is told of a function that is handed to a call."""
+
+    def construct(self, type_: Named, args: list[Any]) -> Object:
+        """An object of a type; what its constructor sets is the walker's part."""
+        return Object(type_)
 
     def call(self, function: Any, args: list[Any]) -> Any:
         """The value of a call; what a function's body gives is the walker's part."""
@@ -212,18 +231,24 @@ class Evaluator:
         place = self.struct_of(owner)
         if place is None or not place.head.text or self._depth > _DEEPEST:
             return None
-        env = Env(place.head.name.rpartition("::")[0], (self.env_of(owner) or Env("")).bindings)
         self._depth += 1
         try:
-            for tokens in Reader(self, ["<", *tokenize(place.head.text), ">"], env).split_arguments():
-                base = Reader(self, tokens, env).expression()
-                if isinstance(base, Named) and base != owner:
+            for base in self.bases(place, self.env_of(owner) or Env("")):
+                if base != owner:
                     value = self.member(base, name)
                     if not isinstance(value, Unknown):
                         return value
         finally:
             self._depth -= 1
         return None
+
+    def bases(self, place: Place, inside: Env) -> Iterator[Named]:
+        """The base classes of a struct, whose own text can see `inside`."""
+        env = Env(place.head.name.rpartition("::")[0], inside.bindings)
+        for tokens in Reader(self, ["<", *tokenize(place.head.text), ">"], env).split_arguments():
+            base = Reader(self, tokens, env).expression()
+            if isinstance(base, Named):
+                yield base
 
     def _outer(self, place: Place, env: Env) -> Env:
         """What the text of a found head can see: its own namespace, or the struct that it is a member of."""
@@ -244,6 +269,12 @@ class Evaluator:
                 return Constant("bool", int(bool(value.value)))
             return Constant(type_.name, value.value, value.label)
         return value
+
+
+def _completeness(place: Place) -> tuple[int, bool]:
+    """How much a declaration says: one that is only announced may name no parameter, but state their defaults."""
+    head = place.head
+    return sum(bool(parameter.default) for parameter in head.parameters or ()), head.end_line > head.line
 
 
 def _too_many(parameters: tuple[Parameter, ...] | None, args: list[Any] | None) -> bool:

@@ -34,13 +34,14 @@ class Place(msgspec.Struct, frozen=True):
 class Headers:
     """The names that one source file can see through its includes."""
 
-    def __init__(self, index: TreeIndex, file: str, folders: tuple[str, ...]) -> None:
+    def __init__(self, index: TreeIndex, file: str, folders: tuple[str, ...], generated: str | None = None) -> None:
         """Follows the includes.
 
         Args:
             index: the tree.
             file: the source file, relative to the tree.
             folders: include folders, relative to the tree.
+            generated: the file's text, where it is in no tree because a generator writes it.
         """
         self.index = index
         self.file = file
@@ -51,13 +52,17 @@ class Headers:
         self._macro_heads: dict[tuple[str, int], list[Place]] = {}
         self._member_places: dict[tuple[str, int, str], list[Place]] = {}
         self._found: dict[tuple[str, str], list[Place]] = {}
-        self.preprocessed = Preprocessed(file, index.latin1, self._find_header)
+        self._generated = generated
+        self.preprocessed = Preprocessed(file, self._read, self._find_header)
         self._texts = self.preprocessed.texts
         for name, text in self._texts.items():
             for match in _DECLARED.finditer(text):
                 files = self._declared.setdefault(match.group(1) or match.group(2) or match.group(3), [])
                 if name not in files:
                     files.append(name)
+
+    def _read(self, file: str) -> str | None:
+        return self._generated if file == self.file and self._generated is not None else self.index.latin1(file)
 
     def _find_header(self, name: str, file: str) -> str | None:
         for folder in (file.rpartition("/")[0], *self._folders):
@@ -75,7 +80,10 @@ class Headers:
         if file not in self._heads:
             path, text = self.index.tree.absolute(file), self._texts.get(file, "")
             kind = f"templates{FACTS_VERSION}-{zlib.crc32(text.encode('latin-1', 'replace')):08x}"
-            facts = self.index.cache.get(path, kind, TemplateFacts, lambda data: read_templates(text))
+            if file == self.file and self._generated is not None:
+                facts: TemplateFacts | None = read_templates(text)
+            else:
+                facts = self.index.cache.get(path, kind, TemplateFacts, lambda data: read_templates(text))
             self._heads[file] = facts.heads if facts is not None else ()
         return self._heads[file]
 

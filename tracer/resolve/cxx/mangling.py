@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 
-from tracer.resolve.cxx.values import Constant, Named, Pack, Value
+from tracer.resolve.cxx.values import BIT_INT, Constant, Named, Pack, Value
 
 _CODES = {
     "void": "v", "bool": "b", "char": "c", "signed char": "a", "unsigned char": "h", "short": "s",
     "unsigned short": "t", "int": "i", "unsigned int": "j", "long": "l", "unsigned long": "m", "long long": "x",
     "unsigned long long": "y", "float": "f", "double": "d", "_Float16": "DF16_", "__bf16": "DF16b",
 }  # fmt: skip
-_BIT_INT = re.compile(r"(unsigned )?_BitInt\((\d+)\)")
 _ENABLED = re.compile(r"(?:std::)?enable_if_t<(?P<not>!?)(?P<name>\w+),\s*void>")
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -58,12 +57,13 @@ class _Writer:
     def type(self, value: Named) -> str:
         if value.args is None and value.name in _CODES:
             return _CODES[value.name]
-        bits = _BIT_INT.fullmatch(value.name)
-        if bits is not None:
-            return f"D{'U' if bits.group(1) else 'B'}{bits.group(2)}_"
         known = self.substitution(("type", value))
         if known is not None:
             return known
+        bits = BIT_INT.fullmatch(value.name)
+        if bits is not None:
+            self.remember(("type", value))
+            return f"D{'U' if bits.group(1) else 'B'}{bits.group(2)}_"
         parts = tuple(value.name.split("::"))
         if value.owner is not None:
             return self._member(value, value.owner)
@@ -134,7 +134,7 @@ def mangle(function: Named, parameters: tuple[str, ...], types: tuple[str, ...],
         function: its qualified name and template arguments.
         parameters: the names of its template parameters.
         types: the types of its function parameters as written, top-level const removed: a template parameter
-            (`Args`) or a member of one (`typename GridwiseGemm::Argument`).
+            (`Args`), a pack of them (`Args...`) or a member of one (`typename GridwiseGemm::Argument`).
         result: the type that it returns as written: `void`, or `enable_if_t<Use, void>` of a template parameter.
 
     Raises:
@@ -171,6 +171,8 @@ def _template_parameter(name: str, parameters: tuple[str, ...]) -> str:
 
 
 def _parameter(writer: _Writer, written: str, parameters: tuple[str, ...]) -> str:
+    if written.endswith("..."):
+        return f"Dp{_parameter(writer, written.removesuffix('...'), parameters)}"
     path = tuple(part.strip() for part in written.removeprefix("typename ").removeprefix("const ").split("::"))
     if path[0] not in parameters or not all(part.isidentifier() for part in path):
         raise NotMangledError(f"a parameter of type {written!r}")

@@ -17,18 +17,17 @@ from tracer.resolve.cxx.operators import (
     same_type,
     unary,
 )
+from tracer.resolve.cxx.sizes import size_of
 from tracer.resolve.cxx.tokens import Cursor
 from tracer.resolve.cxx.values import (
     BUILTINS,
     FALSE,
-    SIZES,
     TRUE,
     Constant,
     Named,
     Object,
     Pack,
     Unknown,
-    Value,
     flatten,
     integer,
 )
@@ -41,6 +40,9 @@ _TYPE_WORDS = {"unsigned", "signed", "long", "short", "int", "char", "double"}
 _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<",), ("+", "-"),
            ("*", "/", "%"))  # fmt: skip
 _IDENTITIES = {"remove_cvref_t", "remove_cv_t", "remove_reference_t", "remove_const_t", "decay_t", "type_identity_t"}
+#: lists of numbers of CK and of CK-tile, and the functions that give one of them
+_SEQUENCES = ("Sequence", "sequence")
+_ELEMENT = ("At", "Get", "at")
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
 
 
@@ -136,6 +138,9 @@ class Reader(Cursor):
             return unary(token, self._postfix(self._primary(in_template), in_template))
         if token == "[":
             return self._lambda()
+        if token == "{":
+            self.at = self.closing(self.at - 1) + 1
+            return Unknown("an initialiser")
         if token == "sizeof":
             return self._sizeof()
         if token == "decltype":
@@ -210,6 +215,8 @@ class Reader(Cursor):
                 qualified = f"{item.name}::{name}"
                 places = self.evaluator.headers.find(qualified, self.env.scope)
                 item = self._with_arguments(places or NamespaceName(qualified), name)
+            elif isinstance(item, Named) and name in _ELEMENT and item.leaf in _SEQUENCES and self.peek() == "(":
+                item = self._element(item)
             elif isinstance(item, Named):
                 item = self._with_arguments(self._member(item, name), name, item)
             else:
@@ -237,6 +244,10 @@ class Reader(Cursor):
             if len(values) == 3 and isinstance(values[0], Constant):
                 return values[1] if values[0].value else values[2]
             return Unknown(name)
+        if self.peek() == "<" and name == "is_void_v":
+            values = self.template_arguments()
+            void = same_type(values[0], Named("void")) if len(values) == 1 else None
+            return Unknown(name) if void is None else (TRUE if void else FALSE)
         if self.peek() == "<" and name == "is_same":
             return Named("std::is_same", tuple(self.template_arguments()))
         if self.peek() == "<" and name == "is_same_v":
@@ -272,8 +283,8 @@ class Reader(Cursor):
         while True:
             token = self.peek()
             if token == "{" and isinstance(value, (Named, Unknown)):
-                self.call_arguments()
-                value = Object(value) if isinstance(value, Named) else value
+                args = self.call_arguments()
+                value = self.evaluator.construct(value, args) if isinstance(value, Named) else value
             elif token == "(":
                 args = self.call_arguments()
                 value = self._called(value, args)
@@ -294,12 +305,12 @@ class Reader(Cursor):
 
     def _called(self, value: Any, args: list[Any]) -> Any:
         for arg in args:
-            if isinstance(arg, Function):
+            if isinstance(arg, (Function, Lambda)):
                 self.evaluator.passed(arg)
         if isinstance(value, NamespaceName):
             return library_function(value.name.rpartition("::")[2], args)
         if isinstance(value, Named):
-            return Object(value)
+            return self.evaluator.construct(value, args)
         if isinstance(value, Function):
             known = library_function(value.place.head.leaf, args)
             return self.evaluator.call(value, args) if isinstance(known, Unknown) else known
@@ -314,28 +325,18 @@ class Reader(Cursor):
         known = value.field(name)
         if known is not None:
             return known
-        if name in ("At", "Get") and value.type.leaf == "Sequence" and self.peek() == "(":
-            args = self.call_arguments()
-            index = args[0] if args else None
-            if isinstance(index, Object) and index.type.args:
-                index = index.type.args[0]
-            items = flatten(value.type.args)
-            if isinstance(index, Constant) and 0 <= index.value < len(items):
-                return items[index.value]
-            return Unknown(f"{value.type.leaf}.{name}")
+        if name in _ELEMENT and value.type.leaf in _SEQUENCES and self.peek() == "(":
+            return self._element(value.type)
         member = self.evaluator.member(value.type, name)
         return self._with_arguments(member, name, value.type)
 
-
-def size_of(evaluator: Evaluator, value: Any) -> Value:
-    """`sizeof` of a type: built in, or that of a struct with one `data` member of a known type."""
-    type_ = value.type if isinstance(value, Object) else value
-    if not isinstance(type_, Named):
-        return Unknown("sizeof")
-    if type_.name in SIZES:
-        return Constant("unsigned long", SIZES[type_.name])
-    for alias in ("type", "data_type"):
-        inner = evaluator.member(type_, alias)
-        if isinstance(inner, Named) and inner.name in SIZES:
-            return Constant("unsigned long", SIZES[inner.name])
-    return Unknown(f"sizeof({type_.leaf})")
+    def _element(self, sequence: Named) -> Any:
+        """The number at an index of a sequence, the index being a number or a type that stands for one."""
+        args = self.call_arguments()
+        index = args[0] if args else None
+        if isinstance(index, Object) and index.type.args:
+            index = index.type.args[0]
+        items = flatten(sequence.args)
+        if isinstance(index, Constant) and 0 <= index.value < len(items):
+            return items[index.value]
+        return Unknown(f"{sequence.leaf}.at")

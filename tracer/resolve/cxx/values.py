@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 import msgspec
@@ -21,6 +22,8 @@ SIZES = {
     "bool": 1, "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4,
     "unsigned int": 4, "long": 8, "unsigned long": 8, "float": 4, "double": 8, "_Float16": 2, "__bf16": 2,
 }  # fmt: skip
+#: `_BitInt(8)`, with or without a sign
+BIT_INT = re.compile(r"(unsigned )?_BitInt\((\d+)\)")
 INTEGERS = frozenset(SIZES) - {"float", "double", "_Float16", "__bf16"}
 
 

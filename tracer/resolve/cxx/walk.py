@@ -6,42 +6,26 @@ collected without a shape is every kernel that is compiled, and with one the ker
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
 import msgspec
 
+from tracer.resolve.cxx.construct import constructed
+from tracer.resolve.cxx.deduce import deduced
 from tracer.resolve.cxx.environment import Env, Function, Lambda
 from tracer.resolve.cxx.evaluate import Evaluator
 from tracer.resolve.cxx.headers import Headers
+from tracer.resolve.cxx.kernel_uses import KernelUse, kernel_use
 from tracer.resolve.cxx.reader import Reader
 from tracer.resolve.cxx.tokens import tokenize
-from tracer.resolve.cxx.values import Constant, Named, Object, Unknown, flatten
+from tracer.resolve.cxx.values import Constant, Named, Object, Unknown, flatten, integer
 
 _LOOPS = ("for", "while", "switch")
 _MOST_STATEMENTS = 4000
 #: what the names of CK's device operations begin with, namespaces included
 _OPERATION = "::device::Device"
-
-
-class KernelUse(msgspec.Struct, frozen=True):
-    """A kernel that a walked function hands to a launcher.
-
-    Attributes:
-        kernel: qualified name and template arguments.
-        parameters: the names of its template parameters.
-        types: the types of its function parameters.
-        result: the type that it returns, as written.
-        file: where it is defined, relative to the tree.
-        line: its line there.
-    """
-
-    kernel: Named
-    parameters: tuple[str, ...]
-    types: tuple[str, ...]
-    result: str
-    file: str
-    line: int
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -66,6 +50,7 @@ class Walker(Evaluator):
         self.uses: list[KernelUse] = []
         self.undecided: list[str] = []
         self.operations: list[Named] = []
+        self._extents: Mapping[str, int] = {}
         self._followed = ""
         self._walking = 0
         self._statements = 0
@@ -77,42 +62,56 @@ class Walker(Evaluator):
         self.operations = []
         self._statements = 0
 
-    def follow(self, function: Function) -> list[Named]:
+    def follow(self, function: Function, extents: Mapping[str, int] | None = None) -> list[Named]:
         """The device operations that a host function names, in its own text or in functions of its file that it calls.
 
-        Its arguments are not known, so every branch is walked that the text does not decide.
+        Its arguments are not known, so every branch is walked that the text does not decide. Kernels that it launches
+        are in `uses` afterwards.
+
+        Args:
+            function: the host function.
+            extents: the problem, by the names of the variables in which the function holds its extents. With it
+                objects get the members that their constructors set.
         """
         self.restart()
         self._followed = function.place.file
+        self._extents = extents or {}
         try:
             self.call(function, [])
         finally:
             self._followed = ""
+            self._extents = {}
         return list(self.operations)
 
-    def passed(self, function: Function) -> None:
-        """Notes a kernel that is handed to a call."""
-        head = function.place.head
-        if not self.headers.is_kernel(function.place):
-            return
-        use = KernelUse(
-            function.name,
-            tuple(p.name for p in head.parameters or ()),
-            tuple(t for t in head.text.split(";") if t),
-            self.headers.result_type(function.place),
-            function.place.file,
-            head.line,
-        )
-        if use not in self.uses:
+    def construct(self, type_: Named, args: list[Any]) -> Object:
+        """An object, with the members that its constructor sets where a problem is given."""
+        return constructed(self, type_, args) if self._extents else Object(type_)
+
+    def passed(self, function: Function | Lambda) -> None:
+        """Notes a kernel that is handed to a call, or that a lambda launches which is."""
+        kernel = self._launched(function) if isinstance(function, Lambda) else function
+        use = kernel_use(self.headers, kernel) if kernel is not None else None
+        if use is not None and use not in self.uses:
             self.uses.append(use)
+
+    def _launched(self, function: Lambda) -> Function | None:
+        """The kernel that a lambda is there to launch: its body calls a local name that stands for one."""
+        called = self.look_up(function.body[1], function.env) if function.body[2:3] == ("(",) else None
+        return called if isinstance(called, Function) and self.headers.is_kernel(called.place) else None
 
     def call(self, function: Any, args: list[Any]) -> Any:
         """The value of a call, by walking the body; Unknown when it depends on a run."""
         if self._walking > 20:
             return Unknown("calls nested too deep")
-        open_ = isinstance(function, Function) and any(isinstance(arg, Unknown) for arg in args)
-        if open_ and function.place.file != self._followed:
-            return Unknown(f"{function.place.head.leaf}()")
+        if any(isinstance(arg, Lambda) and self._launched(arg) is not None for arg in args):
+            return Unknown("a launch")
+        written = function
+        if isinstance(function, Function):
+            function = deduced(self, function, args)
+            # of a function whose template arguments the call says, no other argument need be known
+            open_ = function is written and any(isinstance(arg, Unknown) for arg in args)
+            if open_ and function.place.file != self._followed:
+                return Unknown(f"{function.place.head.leaf}()")
         self._walking += 1
         try:
             if isinstance(function, Lambda):
@@ -251,13 +250,15 @@ class Walker(Evaluator):
         tokens = reader.tokens[start : reader.at - 1]
         split = _assignment(tokens)
         if split is None:
-            if len(tokens) > 2 and "(" in tokens:
-                Reader(self, tokens, env).expression()
+            if len(tokens) > 2 and ("(" in tokens or "{" in tokens):
+                self._declared(Reader(self, tokens, env), env)
             return
         left, right = tokens[:split], tokens[split + 1 :]
         if not left or not left[-1].isidentifier() or "(" in left or "." in left or "->" in left:
             return
         value = Reader(self, right, env).expression()
+        if isinstance(value, Unknown) and self._walking == 1 and len(left) > 1 and left[-1] in self._extents:
+            value = integer(self._extents[left[-1]])
         if left[0] in ("constexpr", "const", "auto", "static") or len(left) > 1:
             env.bindings[left[-1]] = value
             return
@@ -265,6 +266,13 @@ class Walker(Evaluator):
         while around is not None and left[-1] not in around.bindings:
             around = around.parent
         (around or env).bindings[left[-1]] = value if around is env else Unknown("assigned in a branch")
+
+    def _declared(self, reader: Reader, env: Env) -> None:
+        """An expression, or a declaration `type name{...}`, whose object the name then is."""
+        value = reader.expression()
+        if isinstance(value, Named) and reader.peek().isidentifier() and reader.peek(1) in ("(", "{"):
+            name = reader.take()
+            env.bindings[name] = self.construct(value, reader.call_arguments())
 
     def _skip(self, reader: Reader) -> None:
         """Passes over one statement."""
@@ -313,7 +321,9 @@ def _choices(type_: Named) -> list[tuple[Named, ...]]:
 
 def _parameter_name(tokens: list[str]) -> str:
     plain = tokens[: tokens.index("=")] if "=" in tokens else tokens
-    return plain[-1] if plain and plain[-1].isidentifier() else ""
+    plain = [token for token in plain if token != "const"]
+    named = len(plain) > 1 and plain[-1].isidentifier() and plain[-2] != "::"
+    return plain[-1] if named else ""
 
 
 def _assignment(tokens: list[str]) -> int | None:
