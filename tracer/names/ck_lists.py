@@ -43,7 +43,10 @@ _SEVERAL: Mapping[str, tuple[str, ...]] = {
     "dtypes_abc": ("dtype_a", "dtype_b", "dtype_c", "dtype_acc"),
     "scale_block_mnk": ("scale_block_m", "scale_block_n", "scale_block_k"),
 }
-_RENAMED: Mapping[str, str] = {"v_row_major": "v_layout", "warps_m": "m_warp", "warps_n": "n_warp"}
+_RENAMED: Mapping[str, str] = {
+    "v_row_major": "v_layout", "warps_m": "m_warp", "warps_n": "n_warp", "moe_kind": "stage",
+    "fused_activation": "activation",
+}  # fmt: skip
 
 Variant = tuple[str, ...]
 Choose = Callable[[str], Convert]

@@ -123,6 +123,10 @@ Default2DEpilogueProblem
 | dtype_acc dtype_c -4
 DefaultGemm2DEpilogueProblem
 | dtype_a dtype_b -2 dtype_acc dtype_c -4 -8
+MoeFlatmmKernel
+| -3 moe_kind fused_activation
+GroupedFlatmmHostArgs ContiguousGroupedFlatmmHostArgs MaskedGroupedFlatmmHostArgs
+| scaled_a scaled_b -
 FusedMoeGemmShape
 | tile_mnk warps_mnk warp_tile_mnk -3
 FusedMoeGemmPipelineProblem

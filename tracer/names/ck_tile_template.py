@@ -63,6 +63,8 @@ _OWN: Mapping[str, Key] = {
     "permute_b": Key("Whether B is permuted.", None, _HEADERS),
     "large_tensors": Key("Whether offsets may pass 2 GB.", None, _HEADERS),
     "preshuffle_quant": Key("Whether scales are laid out for the kernel beforehand.", None, _HEADERS),
+    "scaled_a": Key("Whether A is multiplied by scales that the kernel is given.", None, _HEADERS),
+    "scaled_b": Key("Whether B is multiplied by scales that the kernel is given.", None, _HEADERS),
     "gate_only": Key("Whether the first product of the MoE has a gate only.", None, _HEADERS),
     "smooth_quant": Key("Whether activations are smooth-quantised.", None, _HEADERS),
     "pad_hidden_size": Key("Whether the hidden size may end inside a tile.", None, _HEADERS),
@@ -158,7 +160,7 @@ class _Reading(cpp_lists.Reading):
                 break  # the cut may be inside the struct's name
             kernel = cpp.template(self.function.text, args.span(index))
             self.add("kernel", kernel.leaf, kernel.leaf_span)
-            self.structs(kernel.leaf_span[0], args.span(index)[1])
+            self.structs(kernel.leaf_span[0], args.end)  # the types of its arguments state something too
             break
         if numbers:
             self.add("min_occupancy", *numbers[-1])

@@ -20,7 +20,8 @@ TYPES: Mapping[str, str] = {
     "ck::f8_fnuz_t": "fp8", "ck::f8_ocp_t": "fp8", "ck::bf8_t": "bf8", "ck::bf8_fnuz_t": "bf8", "ck::bf8_ocp_t": "bf8",
     "ck::pk_i4_t": "int4", "ck::f4_t": "fp4", "ck::f4x2_pk_t": "fp4", "ck::f6_pk_t": "fp6", "ck::bf6_pk_t": "bf6",
     "ck::e8m0_bexp_t": "e8m0", "ck_tile::bfloat16_t": "bf16", "ck_tile::half_t": "fp16", "ck_tile::pk_int4_t": "int4",
-    "ck_tile::pk_fp4_t": "fp4", "ck_tile::e8m0_bexp_t": "e8m0", "ck_tile::e8m0_t": "e8m0",
+    "ck_tile::pk_fp4_t": "fp4", "ck_tile::pk_float4_e2m1_t": "fp4", "ck_tile::e8m0_bexp_t": "e8m0",
+    "ck_tile::e8m0_t": "e8m0",
     "ck_tile::float8_e4m3_t": "fp8", "ck_tile::float8_e5m2_t": "bf8", "ck_tile::fp8_t": "fp8", "ck_tile::bf8_t": "bf8",
 }  # fmt: skip
 
@@ -44,11 +45,14 @@ _ENUMS: tuple[tuple[str, str, tuple[FieldValue, ...]], ...] = (
     ("pipeline_version_classic", "(ck::PipelineVersion)", ("v1", "v2", "v4", "weight_only")),
     ("bias", "(ck_tile::BlockAttentionBiasEnum)", ("no", "bias", "alibi")),
     ("quant_type", "(ck_tile::QuantType)", ("a_grouped", "b_grouped", "row_column", "tensor")),
+    ("moe_kind", "(ck_tile::MoeFlatmmKind)", (1, 1, 2)),  # stages; the first may have a gate only
 )
 _BOOLEANS = {"true": True, "false": False}
 _SEQUENCES = ("ck::Sequence<", "ck_tile::sequence<", "opus::seq<")
 _TUPLES = ("ck::Tuple<", "ck_tile::tuple<", "opus::tuple<")
 _ACTIVATIONS = {"0": "gelu", "1": "silu", "3": "swiglu"}
+_FUSED_ACTIVATIONS = {"ck_tile::moe::MoeSilu": "silu", "ck_tile::moe::Swiglu": "swiglu"}
+_SCALES = "ck_tile::FlatmmScalePointer<"
 
 
 def boolean(item: str) -> bool:
@@ -135,6 +139,20 @@ def _activation(item: str) -> FieldValue:
     return _ACTIVATIONS.get(item) or int(item)
 
 
+def _fused_activation(item: str) -> str:
+    try:
+        return _FUSED_ACTIVATIONS[item]
+    except KeyError:
+        raise ValueError(item) from None
+
+
+def _scaled(item: str) -> bool:
+    """Whether a `FlatmmScalePointer` points to scales: one for -1 rows or columns points to nothing."""
+    if not item.startswith(_SCALES):
+        raise ValueError(item)
+    return not item.startswith(f"{_SCALES}-1,")
+
+
 def _stage(item: str) -> int:
     return 1 if boolean(item) else 2
 
@@ -178,6 +196,9 @@ _CONVERTERS: dict[str, Convert] = {
     "c_block_spv": _sequence_or_integer,
     "activation": _activation,
     "stage": _stage,
+    "fused_activation": _fused_activation,
+    "scaled_a": _scaled,
+    "scaled_b": _scaled,
     "dtypes_a": dtypes,
     "dtypes_b": dtypes,
     "dtypes_d": dtypes,
