@@ -21,8 +21,9 @@ from tracer.index.tree_index import TreeIndex
 from tracer.names.registry import decode
 from tracer.resolve.answers import WhereStatus
 from tracer.resolve.dispatch_symbols import with_symbol
+from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbol_instances import instances_of
-from tracer.resolve.symbols import CkSymbols, Shape
+from tracer.resolve.symbols import CkSymbols
 from tracer.resolve.where import Finder
 
 COMPILED = Path(__file__).parents[1] / "data/moe_symbols.jsonl"

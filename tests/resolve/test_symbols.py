@@ -24,8 +24,9 @@ from tracer.cli.symbols import command, read_shape
 from tracer.errors import KtraceError, SourceTreeError, UsageError
 from tracer.index.tree_index import TreeIndex
 from tracer.names.registry import decode
+from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbol_instances import instances_of
-from tracer.resolve.symbols import CkSymbols, Shape
+from tracer.resolve.symbols import CkSymbols
 
 FIELDS = ("gemm_spec", "main_k_loop", "mem_op", "tail", "min_occupancy")
 BLOCKSCALE = "a8w8_blockscale_1x128x128_256x32x64x128_16x16_16x16_8x32x1_8x32x1_1x32x1x8_8_2x1_intrawave_v1"

@@ -22,6 +22,8 @@ _FAMILIES = (
     (DEEPGEMM, f"{DEEPGEMM}_", "csrc/ck_deepgemm/gen_instances.py"),
     (moe.FAMILY, f"{moe.FAMILY}_gemm", moe.GENERATOR),
 )
+#: keys of `tracer.aiter.instances.MODULES`
+TILE_FAMILIES = tuple(family for family, _, _ in _FAMILIES)
 
 
 class TileFunctions(msgspec.Struct, frozen=True, kw_only=True):

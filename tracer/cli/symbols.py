@@ -1,4 +1,4 @@
-"""`ktrace symbols INSTANCE [--shape M,N,K]`: the kernel symbols of a CK instance, or the one that runs for a shape."""
+"""`ktrace symbols INSTANCE [--shape M,N,K]`: the kernel symbols of an instance, or the one that runs for a shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import msgspec
 from tracer.capture.targets import DRY_TARGETS
 from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
-from tracer.resolve.symbols import CkSymbol, CkSymbols, InstanceSymbols, Shape
+from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape
+from tracer.resolve.symbols import CkSymbols
 
 
 def read_shape(text: str, k_batch: int) -> Shape:
@@ -48,6 +49,7 @@ def as_json(answer: InstanceSymbols, symbol: CkSymbol) -> dict[str, Any]:
         "mem_op": symbol.mem_op,
         "tail": symbol.tail,
         "min_occupancy": symbol.min_occupancy,
+        "scales": symbol.scales,
         "reason": symbol.reason,
         "file": symbol.file,
         "line": symbol.line,
@@ -64,6 +66,7 @@ def _text(answer: InstanceSymbols) -> str:
         if symbol.main_k_loop is not None:
             facts.append("main K loop" if symbol.main_k_loop else "no main K loop")
         facts += [str(symbol.mem_op), f"tail {symbol.tail}"] if symbol.mem_op else []
+        facts += ["scales" if symbol.scales else "no scales"] if symbol.scales is not None else []
         facts += [f"occupancy >= {symbol.min_occupancy}"] if symbol.min_occupancy is not None else []
         lines += ["", *(["  " + ", ".join(facts)] if facts else [])]
         lines.append(f"    {symbol.symbol or f'no symbol: {symbol.reason}'}")
@@ -77,6 +80,7 @@ def _text(answer: InstanceSymbols) -> str:
 @click.option("--k-batch", type=click.IntRange(1, 65535), default=1, show_default=True, help="Parts K is split into.")
 @click.option("--types", metavar="LIST", help='Another instantiation, as the generator writes it: "F32, F16".')
 @click.option("--bias", is_flag=True, help="The kernels of a call with a bias.")
+@click.option("--scales/--no-scales", default=None, help="Only the kernels of a call with scales, or without.")
 @click.option("--target", type=click.Choice(DRY_TARGETS), default=DRY_TARGETS[0], show_default=True)
 @click.option("--aiter", "aiter_path", **AITER)
 @click.option("--json", "json_", is_flag=True, help="JSON Lines: one object a symbol (docs/where.md).")
@@ -86,16 +90,17 @@ def command(
     k_batch: int,
     types: str | None,
     bias: bool,
+    scales: bool | None,
     target: str,
     aiter_path: Path | None,
     json_: bool,
 ) -> None:
-    """Print the kernel symbols that a CK instance compiles to, or the one that runs for a shape."""
+    """Print the kernel symbols that a CK or CK-tile instance compiles to, or the one that runs for a shape."""
     problem = read_shape(shape, k_batch) if shape is not None else None
     with opened_index(aiter_path) as index:
         finder = CkSymbols(index, target)
         for name in instances:
-            answer = finder.of(name, types, problem, bias=bias)
+            answer = finder.of(name, types, problem, bias=bias, scales=scales)
             if json_:
                 for symbol in answer.symbols:
                     click.echo(msgspec.json.encode(as_json(answer, symbol)).decode())

@@ -14,7 +14,8 @@ from tracer.aiter.tree import AiterTree
 from tracer.errors import KtraceError
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Dispatch
-from tracer.resolve.symbols import CkSymbols, Shape
+from tracer.resolve.symbol_answers import Shape
+from tracer.resolve.symbols import CkSymbols
 
 
 @lru_cache(maxsize=4)

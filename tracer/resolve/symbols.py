@@ -10,10 +10,9 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-import msgspec
-
 from tracer.aiter.instances import MODULES, Instance, instance_table, module_file
 from tracer.aiter.moe_generated import FAMILY as MOE_FAMILY
+from tracer.aiter.tile_functions import TILE_FAMILIES, tile_family
 from tracer.errors import KtraceError, SourceTreeError
 from tracer.index.recipes import CK
 from tracer.index.tree_index import TreeIndex
@@ -25,70 +24,17 @@ from tracer.resolve.cxx.values import Constant, Named, Object, integer
 from tracer.resolve.cxx.walk import Walker
 from tracer.resolve.instance_code import InstanceCode, read_instance_code
 from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
+from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape, require_ck, usual_notes
+from tracer.resolve.tile_symbols import TileSymbols
 
-#: families on ck_tile, whose kernels have no such symbols, and MoE stages, whose tables depend on types
-_OTHER_GENERATORS = ("a8w8_blockscale_cktile", "a8w8_bpreshuffle_cktile", "deepgemm", MOE_FAMILY,
-                     "moe_cktile2stages")  # fmt: skip
+#: families of 2026 on CK-tile, which no aiter that brings CK's headers has
+_NOT_FOLLOWED = ("a8w8_blockscale_cktile", "a8w8_bpreshuffle_cktile")
+#: families whose generators are evaluated, because no table says what they write
+_WRITTEN = (MOE_FAMILY, *TILE_FAMILIES)
+_LISTED = tuple(family for family in MODULES if family not in (*_NOT_FOLLOWED, *_WRITTEN))
+_EXPECTED = f"an instance of {', '.join((*_LISTED, *_WRITTEN))}"
 _FOLDERS = (f"{CK}/include", "3rdparty/ck_helper", f"{CK}/library/include")
 _SPEC = "ck::tensor_operation::device::GemmSpecialization"
-
-
-class CkSymbol(msgspec.Struct, frozen=True, kw_only=True):
-    """One kernel of an instance.
-
-    Attributes:
-        symbol: mangled name; None when it can't be written, and `reason` says why.
-        gemm_spec: CK's GemmSpecialization.
-        main_k_loop: whether the main K loop runs.
-        mem_op: how the output is written: Set or AtomicAdd.
-        tail: which tail of the K loop is compiled in.
-        min_occupancy: waves per SIMD that `__launch_bounds__` asks for.
-        reason: why there is no symbol, or None.
-        file, line: where the kernel is defined.
-    """
-
-    symbol: str | None
-    gemm_spec: str
-    main_k_loop: bool | None = None
-    mem_op: str | None = None
-    tail: str | None = None
-    min_occupancy: int | None = None
-    reason: str | None = None
-    file: str | None = None
-    line: int | None = None
-
-
-class Shape(msgspec.Struct, frozen=True):
-    """A problem: extents, and the number of parts K is split into."""
-
-    m: int
-    n: int
-    k: int
-    k_batch: int = 1
-    batch: int = 1
-
-
-class InstanceSymbols(msgspec.Struct, frozen=True, kw_only=True):
-    """The kernels of one instance.
-
-    Attributes:
-        instance: its name.
-        family: key of `tracer.aiter.instances.MODULES`.
-        file, line: where the instance is constructed.
-        types: the argument list of the instantiation, in the generator's words.
-        other_types: the other argument lists that the generator instantiates.
-        symbols: the kernels; with a shape only the one that runs.
-        notes: what the reader should know.
-    """
-
-    instance: str
-    family: str
-    file: str
-    line: int
-    types: str
-    other_types: tuple[str, ...] = ()
-    symbols: tuple[CkSymbol, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class CkSymbols:
@@ -98,24 +44,37 @@ class CkSymbols:
         """Takes the tree's index and the target whose instance tables count."""
         self.index = index
         self.arch = arch
+        self._tile = TileSymbols(index, arch)
         self._walkers: dict[str, Walker] = {}
         self._turn = Lock()  # walkers remember where they stand: one evaluation at a time
 
     def find(self, name: str) -> tuple[str, Instance]:
         """(family, instance) of a name. Raises SourceTreeError when no table of this tree holds it."""
-        for family in MODULES:
-            if family not in _OTHER_GENERATORS and module_file(self.index.tree, family) is not None:
+        for family in (*_LISTED, *_NOT_FOLLOWED):
+            if module_file(self.index.tree, family) is not None:
                 found = instance_table(self.index.tree, family, self.arch).named(name)
+                if found is not None and family in _NOT_FOLLOWED:
+                    raise SourceTreeError(
+                        f"{name} is an instance of {family}, which is not followed to its kernels",
+                        expected=_EXPECTED,
+                        hint="ktrace where names the kernel's class",
+                    )
                 if found is not None:
                     return family, found
         raise SourceTreeError(
             f"no instance table of this aiter holds {name!r}",
-            expected="an instance of " + ", ".join(f for f in MODULES if f not in _OTHER_GENERATORS),
-            hint="names of ck_tile and assembly kernels have no device operation of CK behind them",
+            expected=_EXPECTED,
+            hint="assembly kernels are no instances: ktrace where finds them by their symbols",
         )
 
     def of(
-        self, name: str, types: str | None = None, shape: Shape | None = None, *, bias: bool = False
+        self,
+        name: str,
+        types: str | None = None,
+        shape: Shape | None = None,
+        *,
+        bias: bool = False,
+        scales: bool | None = None,
     ) -> InstanceSymbols:
         """The kernels of an instance.
 
@@ -124,6 +83,7 @@ class CkSymbols:
             types: the instantiation, in the generator's words ("F32, F16"); its first one without.
             shape: the problem; with it only the kernel that runs is given.
             bias: whether the instance is called with a bias, where that makes another kernel.
+            scales: whether it is called with scales, where that makes another kernel; None for both.
 
         Raises:
             SourceTreeError: the tree does not hold what leads to the kernel.
@@ -132,6 +92,8 @@ class CkSymbols:
         with self._turn:
             if is_moe_name(name):
                 return self._of_moe(name, types, shape)
+            if tile_family(name) is not None:
+                return self._tile.of(name, types, shape, scales)
             return self._of_listed(name, types, shape, bias=bias)
 
     def _of_listed(self, name: str, types: str | None, shape: Shape | None, *, bias: bool) -> InstanceSymbols:
@@ -145,7 +107,7 @@ class CkSymbols:
             raise SourceTreeError(
                 f"{generator} writes no device operation for {name}", expected="a generator of CK code"
             )
-        self._require_ck(name)
+        require_ck(self.index.tree, name)
         every = code.instantiations or ("",)
         chosen = every[0] if types is None else next((e for e in every if _full(code, e) == _full(code, types)), None)
         if chosen is None:
@@ -164,12 +126,12 @@ class CkSymbols:
             types=chosen,
             other_types=tuple(item for item in every if item != chosen),
             symbols=tuple(symbols),
-            notes=_notes(len(code.instantiations) if types is None else 1, shape, symbols),
+            notes=usual_notes(len(code.instantiations) if types is None else 1, shape, symbols),
         )
 
     def _of_moe(self, name: str, types: str | None, shape: Shape | None) -> InstanceSymbols:
         code = moe_code(self.index.tree, name, self.arch, types)
-        self._require_ck(name)
+        require_ck(self.index.tree, name)
         walker = self._walker_of(code.header)
         symbols: list[CkSymbol] = []
         for spec, operation in device_operations(walker, code):
@@ -186,16 +148,8 @@ class CkSymbols:
             types=code.types,
             other_types=code.other_types,
             symbols=tuple(symbols),
-            notes=_notes(len(code.other_types) + 1 if types is None else 1, shape, symbols),
+            notes=usual_notes(len(code.other_types) + 1 if types is None else 1, shape, symbols),
         )
-
-    def _require_ck(self, name: str) -> None:
-        if self.index.tree.ck_root is None:
-            raise SourceTreeError(
-                f"the kernels of {name} are CK's, and this tree has no {CK}",
-                expected="the Composable Kernel submodule",
-                hint="git submodule update --init, or give the installed wheel with --aiter",
-            )
 
     # ---- evaluation -------------------------------------------------------------------------------------------------
 
@@ -336,12 +290,3 @@ def _full(code: InstanceCode, types: str) -> list[str]:
 
 def _is_enum(value: Any, leaf: str) -> bool:
     return isinstance(value, Constant) and value.type.rpartition("::")[2] == leaf
-
-
-def _notes(instantiations: int, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
-    notes = []
-    if instantiations > 1:
-        notes.append("each instantiation has symbols of its own; these are the first one's unless types are given")
-    if shape is not None and len(symbols) > 1:
-        notes.append("the text does not decide which of these runs")
-    return tuple(notes)
