@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import msgspec
@@ -13,13 +14,19 @@ from click.testing import CliRunner
 from tests.resolve.compile_cktile_symbols import CompiledTile
 from tests.resolve.compile_cktile_symbols import compiled as compiled_by
 from tracer.aiter.instances import instance_table
+from tracer.aiter.tile_functions import TILE_FAMILIES, tile_functions
 from tracer.aiter.tree import AiterTree
+from tracer.cli.decode import command as decode_command
 from tracer.cli.symbols import command
 from tracer.errors import KtraceError, SourceTreeError
 from tracer.index.tree_index import TreeIndex
+from tracer.model.source import Layer
 from tracer.names.registry import decode
+from tracer.resolve.answers import WhereStatus
 from tracer.resolve.symbol_answers import Shape
+from tracer.resolve.symbol_instances import instances_of
 from tracer.resolve.symbols import CkSymbols
+from tracer.resolve.where import Finder
 
 COMPILED = Path(__file__).parents[1] / "data/cktile_symbols.jsonl"
 DEEPGEMM = "deepgemm_256x128x128x128_16x16x64_1x4"
@@ -127,6 +134,58 @@ def test_instances_of_families_that_are_not_followed_say_so(main_tree: AiterTree
     name = next(iter(instance_table(main_tree, "a8w8_bpreshuffle_cktile", "gfx942").by_id.values())).name
     with pytest.raises(SourceTreeError, match="a8w8_bpreshuffle_cktile, which is not followed to its kernels"):
         CkSymbols(TreeIndex(main_tree, tmp_path)).of(name)
+
+
+def test_an_emitted_symbol_leads_to_the_instances_that_compile_to_it_alone(aiter_with_ck: AiterTree) -> None:
+    holders: dict[str, set[str]] = defaultdict(set)
+    for line in recorded():
+        for symbol in line.symbols:
+            holders[symbol].add(line.instance)
+    for symbol, names in holders.items():
+        matches = instances_of(decode(symbol), aiter_with_ck)
+        assert {match.instance for match in matches} >= names
+        # deepgemm's header leaves the depth of the instruction out, so two names stand for one kernel
+        assert len(matches) == (2 if matches[0].family == "deepgemm" else 1)
+
+
+def test_every_symbol_leads_back_to_exactly_the_instances_that_compile_to_it(
+    aiter_with_ck: AiterTree, symbols: CkSymbols
+) -> None:
+    ours: dict[str, set[str]] = defaultdict(set)
+    for family in TILE_FAMILIES:
+        for name, lists in tile_functions(aiter_with_ck, family, "gfx942").types.items():
+            for types in lists:
+                for symbol in symbols.of(name, ", ".join(types)).symbols:
+                    ours[str(symbol.symbol)].add(name)
+    assert len(ours) == 120
+    for symbol, names in ours.items():
+        assert {match.instance for match in instances_of(decode(symbol), aiter_with_ck)} == names
+
+
+def test_a_kernel_of_types_that_no_instance_is_written_for_has_none(aiter_with_ck: AiterTree) -> None:
+    decoded = decode(next(line for line in recorded() if line.types == "bf16, float, bf16").symbols[0])
+    changed = {**decoded.fields, "dtype_a": "int8", "dtype_b": "int8"}
+    assert instances_of(msgspec.structs.replace(decoded, fields=changed), aiter_with_ck) == []
+
+
+def test_a_symbol_leads_to_its_instances_and_to_the_kernels_class(symbols: CkSymbols) -> None:
+    finder = Finder(symbols.index)
+    for line in (recorded()[0], recorded()[-1]):
+        answer = finder.find(line.symbols[0])
+        assert answer.status is WhereStatus.RESOLVED
+        assert line.instance in [match.instance for match in answer.instances]
+        instance = next(hop for hop in answer.hops if hop.layer is Layer.INSTANCE)
+        assert instance.note == "compiles to this symbol"
+        assert answer.hops[-1].name in ("ck_tile::GroupedFlatmmKernel", "ck_tile::MoeFlatmmKernel")
+
+
+def test_decoding_a_symbol_names_its_instances(aiter_with_ck: AiterTree) -> None:
+    line = recorded()[-1]
+    result = CliRunner().invoke(decode_command, [line.symbols[0], "--json"], env={"KTRACE_AITER": ""})
+    assert json.loads(result.stdout)["instances"] == [line.instance]
+    sorting = "void ck_tile::kentry<256, 1, ck_tile::MoeSortingKernel<ck_tile::MoeSortingProblem<int, float, 8> > >()"
+    result = CliRunner().invoke(decode_command, [sorting, "--json"], env={"KTRACE_AITER": ""})
+    assert json.loads(result.stdout)["instances"] is None
 
 
 def test_the_verb_prints_one_object_a_symbol(aiter_with_ck: AiterTree) -> None:

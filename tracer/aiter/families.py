@@ -1,6 +1,9 @@
-"""The families whose C++ picks among generated CK instances: one row a JIT module."""
+"""The families whose C++ picks among generated CK instances: one row a JIT module; and those on CK-tile by kernel."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -58,3 +61,11 @@ CK_FAMILIES: dict[str, CkFamily] = {
         CkFamily(module="module_deepgemm", instances="deepgemm", op=None),
     )
 }
+
+#: kernel class of CK-tile -> the family whose instances compile to it, a key of tracer.aiter.instances.MODULES
+TILE_KERNELS = {"GroupedFlatmmKernel": "deepgemm", "MoeFlatmmKernel": "moe_cktile2stages"}
+
+
+def is_tile_kernel(fields: Mapping[str, Any]) -> bool:
+    """Whether decoded fields are those of a kernel on CK-tile that instances compile to."""
+    return fields.get("kernel") in TILE_KERNELS

@@ -42,7 +42,8 @@ MODULES: dict[str, tuple[str, ...]] = {
 _TABLES = ("candidate_kernels_dict", "candidate_kernels_cktile_dict", "kernels_list")
 _DEFAULTS = ("default_kernels_dict", "default_kernels_cktile_dict")
 
-_SHARED_KEYS = {
+#: aiter's field names, and those of its C++, in the words of `tracer.names`
+SHARED_KEYS = {
     "BLOCK_SIZE": "block_size", "ScaleBlockM": "scale_block_m", "ScaleBlockN": "scale_block_n",
     "ScaleBlockK": "scale_block_k", "MPerBLOCK": "m_per_block", "NPerBLOCK": "n_per_block", "KPerBLOCK": "k_per_block",
     "MPerBlock": "m_per_block", "NPerBlock": "n_per_block", "KPerBlock": "k_per_block", "M_Tile": "m_per_block",
@@ -55,7 +56,7 @@ _SHARED_KEYS = {
     "PIPELINE_VERSION": "pipeline_version", "GemmPipelineVersion": "pipeline_version", "MWaves": "m_waves",
     "NWaves": "n_waves", "TiledMMAPermuteN": "tiled_mma_permute_n", "TransposeC": "transpose_c",
     "UsePersistentKernel": "persistent", "BlockPerCu": "block_per_cu", "Block_Per_CU": "block_per_cu",
-    "AQRowMajor": "aq_row_major",
+    "kBlockPerCu": "block_per_cu", "AQRowMajor": "aq_row_major",
 }  # fmt: skip
 #: WAVE_TILE and WAVE_MAP name the instruction and the MFMA tiles of a wave in the classic families
 _CLASSIC_KEYS = {
@@ -161,7 +162,7 @@ def _table(source: str, path: Path, file: str, family: str, arch: str) -> Instan
 
 def instances_of(records: dict[Any, Record], family: str, file: str, table: str) -> dict[int, Instance]:
     """The instances of one evaluated table. Raises SourceTreeError when an entry has no name."""
-    words = _SHARED_KEYS | (_TILE_KEYS if family in _ON_CK_TILE else _CLASSIC_KEYS)
+    words = SHARED_KEYS | (_TILE_KEYS if family in _ON_CK_TILE else _CLASSIC_KEYS)
     made = {}
     for key, record in records.items():
         try:

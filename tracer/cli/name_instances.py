@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: the grammar of CK's kernel symbols
 _GRAMMAR = "ck_template"
+#: ... and of CK-tile's, of which instances compile to some
+_TILE_GRAMMAR = "ck_tile_template"
 #: symbols whose instances are remembered: a trace repeats its kernels
 _REMEMBERED = 1024
 
@@ -53,7 +55,7 @@ class Instances:
         Raises:
             SourceTreeError: the aiter that was asked for is none.
         """
-        if decoded.grammar != _GRAMMAR or not self._wanted or self._tree is None:
+        if not self._wanted or not _is_of_instances(decoded) or self._tree is None:
             return None
         found = self._seen.get(decoded.spelled)
         if found is None:
@@ -63,3 +65,12 @@ class Instances:
             if len(self._seen) > _REMEMBERED:
                 self._seen.popitem(last=False)
         return found
+
+
+def _is_of_instances(decoded: DecodedName) -> bool:
+    """Whether instances of aiter's compile to kernels of this kind."""
+    if decoded.grammar == _TILE_GRAMMAR:
+        from tracer.aiter.families import is_tile_kernel
+
+        return is_tile_kernel(decoded.fields)
+    return decoded.grammar == _GRAMMAR

@@ -19,7 +19,7 @@ from tracer.names.cpp import read_function
 from tracer.resolve.answers import Where, WhereKind, WhereStatus, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
-from tracer.resolve.generated_instances import generated_instance
+from tracer.resolve.generated_instances import GeneratedInstance, generated_instance
 from tracer.resolve.generated_names import maker_of
 from tracer.resolve.symbol_instances import InstanceMatch, instances_of, rows_naming
 from tracer.resolve.users import Users
@@ -48,11 +48,8 @@ class CkSources:
             return None
         kernel, gridwise = decoded.fields.get("kernel"), decoded.fields.get("gridwise")
         matches = instances_of(decoded, self.index.tree)
-        families = {match.family for match in matches}
         made = generated_instance(self.index.tree, matches[0].instance) if matches else None
-        modules = [f.module for f in CK_FAMILIES.values() if f.instances in families]
-        modules += [made.module] if made is not None else []
-        chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
+        chains = [self.chains.chain(op) for op in self.users.ops_in(_modules(matches, made))]
         chains = [chain for chain in chains if any(end.kind == "ck" for end in chain.launches)]
         places = made.places if made is not None else None
         if places is None and matches:
@@ -60,12 +57,7 @@ class CkSources:
         hops: list[Hop] = []
         if len(chains) == 1:
             hops += [hop for hop in chains[0].hops if hop.layer not in (Layer.KERNEL, Layer.INSTANCE)]
-        for match in matches[:1]:
-            source = self.citations.ref(match.file, match.line)
-            others = tuple(m.instance for m in matches[1:])
-            hops.append(
-                checked_hop(Layer.INSTANCE, match.instance, source, note="compiles to this symbol", candidates=others)
-            )
+        hops += self._instance_hops(matches)
         found: list[SourceRef | None] = []
         homes = {file for file, _ in self._ck_places(str(gridwise or ""))}
         for word, note in ((kernel, "the __global__ function"), (gridwise, "the grid-wise kernel that it runs")):
@@ -85,6 +77,20 @@ class CkSources:
             core_flow=ck_core_flow(self.index.tree, places) if places is not None else (),
             notes=(_NO_CK,) if missing else (),
         )
+
+    def _instance_hops(self, matches: list[InstanceMatch]) -> list[Hop]:
+        """The first instance that compiles to a symbol; the others are its candidates."""
+        others = tuple(match.instance for match in matches[1:])
+        return [
+            checked_hop(
+                Layer.INSTANCE,
+                match.instance,
+                self.citations.ref(match.file, match.line),
+                note="compiles to this symbol",
+                candidates=others,
+            )
+            for match in matches[:1]
+        ]
 
     def _ck_places(self, name: str, homes: Collection[str] = ()) -> list[tuple[str, int]]:
         """(header, line) of a kernel or struct of CK; of several that define it alike the one among `homes`."""
@@ -108,14 +114,16 @@ class CkSources:
         if kernel is None:
             kernel = next((w for w in map(_template_name, function.items) if w and w.endswith("Kernel")), None)
         leaf = (kernel or "").rpartition("::")[2]
+        matches = instances_of(decoded, self.index.tree)
+        modules = [scope.module for scope in self.users.naming(leaf)] if leaf else []
+        modules += _modules(matches, generated_instance(self.index.tree, matches[0].instance) if matches else None)
+        chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
+        chains = [chain for chain in chains if any(end.kind in ("ck_tile", "ck") for end in chain.launches)]
         hops: list[Hop] = []
-        chains: list[OpChain] = []
-        if leaf:
-            modules = [scope.module for scope in self.users.naming(leaf)]
-            made = [self.chains.chain(op) for op in self.users.ops_in(modules)]
-            chains = [c for c in made if any(end.kind in ("ck_tile", "ck") for end in c.launches)]
         if len(chains) == 1:
-            hops += [hop for hop in chains[0].hops if hop.layer is not Layer.KERNEL]
+            known = (Layer.KERNEL, *((Layer.INSTANCE,) if matches else ()))
+            hops += [hop for hop in chains[0].hops if hop.layer not in known]
+        hops += self._instance_hops(matches)
         for file, line in classes.kernel(function.leaf)[:1]:
             source = self.citations.ref(file, line, function.leaf)
             hops.append(
@@ -135,6 +143,7 @@ class CkSources:
             name=name,
             kind=WhereKind.CK_TILE_KERNEL,
             hops=tuple(hops),
+            instances=tuple(matches),
             notes=(_NO_CK,) if missing else (),
         )
 
@@ -250,6 +259,13 @@ class CkSources:
             return None
         versions = [i.values.get("pipeline_version") for i in table.defaults.values()] if table is not None else []
         return next((v for v in versions if isinstance(v, int)), None)
+
+
+def _modules(matches: list[InstanceMatch], made: GeneratedInstance | None) -> list[str]:
+    """The JIT modules that can hold instances: those of their families, and the one that a generated one is of."""
+    families = {match.family for match in matches}
+    listed = [family.module for family in CK_FAMILIES.values() if family.instances in families]
+    return [*listed, *([made.module] if made is not None else [])]
 
 
 def _template_name(item: str) -> str | None:

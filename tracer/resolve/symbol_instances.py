@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 
+from tracer.aiter.families import is_tile_kernel
 from tracer.aiter.instances import Instance, instance_table, module_file
 from tracer.aiter.moe_generated import FAMILY as MOE_FAMILY
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 from tracer.model.kernel import DecodedName
 from tracer.resolve.moe_instances import is_moe_kernel, moe_instances
+from tracer.resolve.tile_instances import tile_instances
 
 #: (grid-wise kernel, whether the kernel is batched, dtype of A where it decides, family)
 _FAMILIES: tuple[tuple[str, bool, str | None, str], ...] = (
@@ -66,8 +68,8 @@ def instances_of(decoded: DecodedName, tree: AiterTree | None = None) -> list[In
         tree: the aiter to look in; the installed one without.
     """
     fields = decoded.fields
-    families, moe = _families(fields), is_moe_kernel(fields)
-    if not families and not moe:
+    families, moe, tile = _families(fields), is_moe_kernel(fields), is_tile_kernel(fields)
+    if not families and not moe and not tile:
         return []
     if tree is None:
         try:
@@ -81,6 +83,8 @@ def instances_of(decoded: DecodedName, tree: AiterTree | None = None) -> list[In
                 found[instance.name] = match_of(tree, family, instance)
     for instance in moe_instances(fields, tree) if moe else ():
         found[instance.name] = match_of(tree, MOE_FAMILY, instance)
+    for family, instance in tile_instances(fields, tree) if tile else ():
+        found[instance.name] = match_of(tree, family, instance)
     return list(found.values())
 
 
