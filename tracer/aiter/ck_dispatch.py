@@ -37,6 +37,9 @@ from tracer.model.capture import BoundaryCall
 from tracer.model.environment import Target
 from tracer.model.source import Dispatch, Instantiation, TunedLookup, TunedStatus
 
+#: arguments that some families' C++ takes another kernel without
+_SCALES = {"x_scale", "w_scale"}
+
 
 class _Module(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a family's module before any call."""
@@ -170,6 +173,7 @@ def _instantiation(chosen: InstanceRef, values: Mapping[str, Any], problem: Prob
         k_batch=problem.k_batch,
         batch=problem.batch,
         bias=isinstance(values.get("bias"), Tensor),
+        scales=all(isinstance(values[name], Tensor) for name in _SCALES) if values.keys() >= _SCALES else None,
     )
 
 

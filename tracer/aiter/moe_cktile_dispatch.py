@@ -29,7 +29,7 @@ from tracer.aiter.tree import AiterTree
 from tracer.model.capture import BoundaryCall
 from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
-from tracer.model.source import Dispatch, Hop, Layer
+from tracer.model.source import Dispatch, Hop, Instantiation, Layer
 
 #: what C++ asks: the wheel's function templates, and main's structs
 _CHOOSERS = tuple(f"moe_gemm{stage}_heuristic_{word}" for stage in (1, 2) for word in ("dispatch", "dispatcher"))
@@ -203,8 +203,18 @@ def _with_instance(tree: AiterTree, answer: Dispatch, walk: Walk, written: TileG
         instance=chosen.name,
         hops=(*answer.hops, instance_hop(tree, chosen, instance, TABLES), *kernel_hops(tree, places)),
         not_in_name=instance.not_in_name(),
+        instantiation=_instantiation(chosen, passed),
         parameters=_parameters(tree, places, instance, passed),
     )
+
+
+def _instantiation(chosen: InstanceRef, passed: tuple[Any, ...]) -> Instantiation | None:
+    """The instance's template arguments, and the extents of its product: sorted tokens, columns, depth."""
+    shapes = [info.shape for value in passed[:4] if (info := getattr(value, "info", None)) is not None]
+    if len(shapes) < 4 or len(shapes[1]) < 2:
+        return None
+    activations, weights, _, rows = shapes
+    return Instantiation(types=chosen.types, m=rows[0], n=weights[1], k=activations[-1])
 
 
 def _not_written(tree: AiterTree, chosen: InstanceRef, instance: Instance | None, target: Target) -> Hop:

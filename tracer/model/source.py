@@ -179,6 +179,7 @@ class Instantiation(msgspec.Struct, frozen=True, kw_only=True):
         k_batch: parts that K is split into.
         batch: problems of these extents in one launch.
         bias: whether the instance is called with a bias.
+        scales: whether the call passes scales of A and B; None where it has no such arguments.
     """
 
     types: tuple[str, ...] = ()
@@ -188,6 +189,7 @@ class Instantiation(msgspec.Struct, frozen=True, kw_only=True):
     k_batch: int = 1
     batch: int = 1
     bias: bool = False
+    scales: bool | None = None
 
 
 class CandidateLaunch(msgspec.Struct, frozen=True, kw_only=True):

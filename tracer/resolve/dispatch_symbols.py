@@ -54,7 +54,9 @@ def with_symbol(tree: AiterTree, dispatch: Dispatch, arch: str) -> Dispatch:
         return dispatch
     shape = Shape(m=use.m, n=use.n, k=use.k, k_batch=use.k_batch, batch=use.batch)
     try:
-        answer = _symbols(tree, arch).of(dispatch.instance, ", ".join(use.types) or None, shape, bias=use.bias)
+        symbols_of = _symbols(tree, arch).of
+        types = ", ".join(use.types) or None
+        answer = symbols_of(dispatch.instance, types, shape, bias=use.bias, scales=use.scales)
     except KtraceError as error:
         return msgspec.structs.replace(dispatch, symbols_reason=error.message)
     symbols = tuple(found.symbol for found in answer.symbols if found.symbol is not None)
