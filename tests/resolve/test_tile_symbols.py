@@ -162,6 +162,12 @@ def test_every_symbol_leads_back_to_exactly_the_instances_that_compile_to_it(
         assert {match.instance for match in instances_of(decode(symbol), aiter_with_ck)} == names
 
 
+def test_main_names_the_instances_that_share_tile_types_and_stage(main_tree: AiterTree) -> None:
+    line = recorded()[-1]
+    names = [match.instance for match in instances_of(decode(line.symbols[0]), main_tree)]
+    assert names == [line.instance, f"{line.instance}_HasBias"]
+
+
 def test_a_kernel_of_types_that_no_instance_is_written_for_has_none(aiter_with_ck: AiterTree) -> None:
     decoded = decode(next(line for line in recorded() if line.types == "bf16, float, bf16").symbols[0])
     changed = {**decoded.fields, "dtype_a": "int8", "dtype_b": "int8"}
