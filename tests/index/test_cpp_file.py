@@ -83,6 +83,19 @@ def test_types_as_macro_arguments_do_not_break_what_follows() -> None:
     assert [(c.name, c.text) for c in calls] == [("CASE_IT", "float, 1"), ("CASE_IT", "int*, 2")]
 
 
+def test_a_macro_hands_its_arguments_on_to_macros_of_any_name_and_case() -> None:
+    facts = read_file(
+        "#define KL(n, name) \\\n  name<T, n><<<blocks, threads>>>(x);\n"
+        "#define dispatch(n, name) \\\n  do { \\\n    if(n > 2) { KL(n, name) } \\\n"
+        "    else { KL(n, name##_naive) } \\\n  } while(0)\n"
+        "void f(int x)\n{\n    switch(x) { case 2: dispatch(2, one_stage); }\n}\n"
+    )
+    named = {f.name: f for f in facts.functions}
+    assert [(s.kernel, s.line) for s in named["KL"].launches] == [("name<T, n>", 2)]
+    assert [(c.name, c.text) for c in named["dispatch"].calls] == [("KL", "n, name"), ("KL", "n, name##_naive")]
+    assert [(c.name, c.text) for c in named["f"].calls] == [("dispatch", "2, one_stage")]
+
+
 def test_branches_that_open_the_same_brace_twice_are_read_once() -> None:
     facts = read_file("#if A\nvoid f(int x) {\n#else\nvoid f(long x) {\n#endif\n    g();\n}\nvoid h() {}\n")
     assert [f.name for f in facts.functions if f.kind == "definition"] == ["f", "h"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -76,7 +76,7 @@ def read_file(
     functions = reader.functions()
     for macro in prepared.macros:
         if not macro.is_attribute and "(" in macro.body:
-            functions.append(_macro_function(macro, attributes))
+            functions.append(_macro_function(macro, prepared.macros, attributes))
     return CppFacts(
         includes,
         tuple(functions),
@@ -92,14 +92,15 @@ def read_fragment(text: str, line: int, name: str) -> tuple[list[Function], list
     functions = reader.functions()
     functions += [
         msgspec.structs.replace(f, line=f.line + line - 1, first=f.first + line - 1, last=f.last + line - 1)
-        for f in (_macro_function(m, None) for m in prepared.macros if m.body.strip())
+        for f in (_macro_function(m, prepared.macros, None) for m in prepared.macros if m.body.strip())
     ]
     return functions, reader.types()
 
 
-def _macro_function(macro: Macro, attributes: Mapping[str, Macro] | None) -> Function:
-    """A macro's body read as a function body."""
-    prepared = prepare("void ktrace_macro() {" + macro.body + "\n;}", None, attributes)
+def _macro_function(macro: Macro, beside: Iterable[Macro], attributes: Mapping[str, Macro] | None) -> Function:
+    """A macro's body read as a function body; it may use the macros `beside` it."""
+    known = {m.name: m for m in beside}
+    prepared = prepare("void ktrace_macro() {" + macro.body + "\n;}", known, attributes)
     reader = _Reader(prepared, macro.body_line - 1)
     inside = reader.functions()
     calls = tuple(c for f in inside for c in f.calls)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from tracer.index.cpp_macros import Macro, blank, closing, expand, mask, split_arguments
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*", re.MULTILINE)
-_MACRO_LINE = re.compile(
-    r"(?:^|(?<=[;{}:)]))[ \t]*(_?[A-Z][A-Z0-9_]{3,}(?:_[A-Za-z]+)?)[ \t]*(?=[(\n};])", re.MULTILINE
-)
+_MACRO_LINE = re.compile(r"(?:^|(?<=[;{}:)]))[ \t]*([A-Za-z_]\w*)[ \t]*(?=[(\n};])", re.MULTILINE)
+#: a name of this shape is a macro's, also where no `#define` is at hand
+_MACRO_NAME = re.compile(r"_?[A-Z][A-Z0-9_]{3,}(?:_[A-Za-z]+)?\Z")
 _PLAIN_TYPE = re.compile(
     r"\s*(?:const\s+)?(?:float|double|bool|char|void|short|int|long|signed|unsigned|auto)\s*[*&]*\s*"
 )
@@ -47,7 +47,7 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
     skip = 0  # nothing inside an expanded macro is looked at
     for m in _MACRO_LINE.finditer(masked):
         name, at = m.group(1), m.start(1)
-        if at < skip:
+        if at < skip or not _is_macro(name, table, masked[m.end() : m.end() + 1]):
             continue
         window = masked[max(0, at - 400) : at]
         head = window.rstrip()
@@ -92,6 +92,14 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
         found.append((name, (argument or "").strip(), at))
         done = end
     return _apply(code, edits, found)
+
+
+def _is_macro(name: str, table: Mapping[str, Macro], follow: str) -> bool:
+    """Whether a name is a macro's: by its shape, or because it is defined as one that takes what follows."""
+    if _MACRO_NAME.match(name):
+        return True
+    macro = table.get(name)
+    return macro is not None and macro.parameters is not None and follow == "("
 
 
 def _plain_types(masked: str, start: int, end: int) -> list[tuple[int, int, str]]:
