@@ -211,6 +211,51 @@ def test_kernels_of_one_name_are_told_apart_by_what_the_name_shows(mini: Path, f
     assert one.source.file == "csrc/kernels/other.cu"
 
 
+_TILE = {
+    "aiter/ops/tile.py": (
+        "from ..jit.core import compile_ops\n"
+        '@compile_ops("module_tile")\ndef one(x): ...\n\n'
+        '@compile_ops("module_tile")\ndef two(x): ...\n\n'
+        '@compile_ops("module_tile")\ndef three(x): ...\n'
+    ),
+    "csrc/tile/kernels.h": "struct KernelOne {};\nstruct KernelTwo {};\nstruct KernelThree {};\n",
+    "csrc/tile/bind.cu": (
+        'PYBIND11_MODULE(NAME, m)\n{\n    m.def("one", &one);\n    m.def("two", &two);\n'
+        '    m.def("three", &three);\n}\n'
+    ),
+    "csrc/tile/one.cu": (
+        '#include "kernels.h"\nvoid one(int x)\n{\n    using Kernel = KernelOne;\n'
+        "    launch_kernel(s, make_kernel<1>(Kernel{}, grids, blocks, 0, x));\n}\n"
+    ),
+    "csrc/tile/two.cu": (
+        '#include "kernels.h"\nusing kernel_two = KernelTwo;\nvoid two(int x)\n{\n    using Kernel = kernel_two;\n'
+        "    launch_kernel(s, make_kernel<1>(Kernel{}, grids, blocks, 0, x));\n}\n"
+    ),
+    "csrc/tile/three.cu": (
+        '#include "kernels.h"\n#define RUN_IT() \\\n    { \\\n        using k = KernelThree; \\\n'
+        "        launch_kernel(s, make_kernel<1>(k{}, grids, blocks, 0, x)); \\\n    }\n"
+        "void three(int x)\n{\n    RUN_IT();\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("op", "kernel"), [("one", "KernelOne"), ("two", "KernelTwo"), ("three", "KernelThree")])
+def test_a_kernel_class_is_the_one_that_the_launching_text_names(
+    mini: Path, tmp_path: Path, op: str, kernel: str
+) -> None:
+    for name, text in _TILE.items():
+        (mini / name).parent.mkdir(exist_ok=True)
+        (mini / name).write_text(text)
+    config = mini / "aiter/jit/optCompilerConfig.json"
+    sources = [f"f'{{AITER_CSRC_DIR}}/tile/{name}.cu'" for name in ("bind", "one", "two", "three")]
+    config.write_text(json.dumps({**json.loads(config.read_text()), "module_tile": {"srcs": sources}}, indent=4))
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "tile")).find(op)
+    assert answer.status is WhereStatus.RESOLVED
+    assert (answer.hops[-1].layer, answer.hops[-1].name) == (Layer.KERNEL, kernel)
+    assert answer.source is not None
+    assert answer.source.file == "csrc/tile/kernels.h"
+
+
 def test_a_kernel_of_a_source_template_leads_to_the_python_that_compiles_it(finder: Finder) -> None:
     assert _places(finder.find("itf_kernel")) == [
         ("jit", "compile_template_op", "csrc/cpp_itfs/it.py:4"),

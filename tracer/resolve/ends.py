@@ -17,6 +17,7 @@ from tracer.index.assembly import Assembly
 from tracer.index.citations import Citations
 from tracer.index.ck_classes import CkClasses
 from tracer.index.conditions import conditions_at
+from tracer.index.cpp_facts import TypeAlias
 from tracer.index.generated import HOLE
 from tracer.index.instance_tables import instance_tables
 from tracer.index.launches import Launch, LaunchSearch
@@ -226,24 +227,26 @@ class Ends:
 
     def _tile(self, scope: Scope, launch: Launch) -> list[KernelSource]:
         """The kernel class of a `make_kernel<...>(Kernel{}, ...)`: aliases are followed to a struct of CK or aiter."""
-        name = re.match(r"(?:typename\s+)?([\w:]+)", launch.kernel)
-        text = name.group(1) if name else launch.kernel
+        text, file, line = _first_name(launch.kernel) or launch.kernel, launch.file, launch.line
         seen: set[str] = set()
         while text and text not in seen:
             seen.add(text)
             leaf = text.rpartition("::")[2]
-            for file, line in self.ck.struct(leaf):
+            for struct, at in self.ck.struct(leaf):
                 return [
-                    KernelSource(name=text, source=self.citations.ref(file, line, leaf), note="ck_tile kernel class")
+                    KernelSource(name=text, source=self.citations.ref(struct, at, leaf), note="ck_tile kernel class")
                 ]
-            targets = [(f, a) for f, a in scope.types(leaf) if a.target] or [(f, a) for f, a in scope.types(leaf)]
-            if not targets:
+            local = self._local_alias(scope, launch, leaf)
+            if local:
+                text = _first_name(local)
+                continue
+            visible = _visible_type(scope.types(leaf), file, line)
+            if visible is None:
                 break
-            file, alias = targets[0]
-            if not alias.target:
-                return [KernelSource(name=alias.name, source=self.citations.ref(file, alias.line, leaf))]
-            target = re.match(r"(?:typename\s+)?([\w:]+)", alias.target)
-            text = target.group(1) if target else ""
+            file, line = visible[0], visible[1].line
+            if not visible[1].target:
+                return [KernelSource(name=visible[1].name, source=self.citations.ref(file, line, leaf))]
+            text = _first_name(visible[1].target)
         if self.index.tree.ck_root is None:
             return [KernelSource(name=launch.kernel, reason=UnresolvedReason.CK_MISSING)]
         found = self._tile_classes(scope, launch)
@@ -254,6 +257,14 @@ class Ends:
                 note="a template parameter: the instances give the kernel class",
             )
         ]
+
+    def _local_alias(self, scope: Scope, launch: Launch, name: str) -> str:
+        """What `using name = ...` in the text of the function or macro that launches makes a name stand for, or ""."""
+        if not launch.path:
+            return ""
+        text = scope.lines(launch.file, launch.path[-1].function.first, launch.line).replace("\\\n", " \n")
+        found = re.findall(rf"\busing\s+{re.escape(name)}\s*=([^;]+);", text)
+        return found[-1].strip() if found and "{" not in found[-1] else ""
 
     def _tile_classes(self, scope: Scope, launch: Launch) -> list[KernelSource]:
         """The kernel classes of CK that the functions on the way name in their own text."""
@@ -312,6 +323,24 @@ class Ends:
             names = tuple(table.name for table in tables)
             return InstanceSet(name=module.rpartition("/")[2], source=source, tables=names)
         return InstanceSet(name=script.rpartition("/")[2], source=self.citations.ref(script, 1))
+
+
+def _first_name(text: str) -> str:
+    """The name that a type expression begins with, without template arguments."""
+    found = re.match(r"(?:typename\s+)?([\w:]+)", text.strip())
+    return found.group(1) if found else ""
+
+
+def _visible_type(found: list[tuple[str, TypeAlias]], file: str, line: int) -> tuple[str, TypeAlias] | None:
+    """Of types of one name, the one that a line can mean: the last before it in its file, else the only one there is.
+
+    None where types of several meanings are in other files: which of them is meant is not stated.
+    """
+    before = [(f, alias) for f, alias in found if f == file and alias.line <= line]
+    if before:
+        return max(before, key=lambda item: item[1].line)
+    stated = [(f, alias) for f, alias in found if alias.target] or found
+    return stated[0] if len({alias.target or alias.name for _, alias in stated}) == 1 else None
 
 
 def _shown(text: str) -> str:
