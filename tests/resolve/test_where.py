@@ -256,6 +256,28 @@ def test_a_kernel_class_is_the_one_that_the_launching_text_names(
     assert answer.source.file == "csrc/tile/kernels.h"
 
 
+def test_a_macro_that_is_defined_anew_means_what_it_means_on_its_line(mini: Path, tmp_path: Path) -> None:
+    (mini / "csrc/include/ops.h").write_text(
+        (mini / "csrc/include/ops.h").read_text()
+        + "#define GO(n) other_kernel<n><<<grid, block>>>(x)\ninline void other(int x) { GO(1); }\n#undef GO\n"
+        + "template <int N> __global__ void other_kernel(int x) {}\n"
+    )
+    (mini / "csrc/kernels/norm.cu").write_text(
+        '#include "ops.h"\n'
+        "template <int N> __global__ void first_kernel(int x) {}\n"
+        "template <int N> __global__ void second_kernel(int x) {}\n"
+        "template <int N> __global__ void third_kernel(int x) {}\n"
+        "#define GO(n) first_kernel<n><<<grid, block>>>(x)\nvoid before(int x) { GO(1); }\n#undef GO\n"
+        "#if ONE_WAY\n#define GO(n) second_kernel<n><<<grid, block>>>(x)\n"
+        "#else\n#define GO(n) third_kernel<n><<<grid, block>>>(x)\n#endif\n"
+        "namespace ns {\nvoid norm_fwd(torch::Tensor& out, torch::Tensor& x)\n{\n    GO(1);\n}\n}\n"
+        "int plain_one(int x) { return x + 1; }\n"
+    )
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "anew")).find("norm_it")
+    found = [kernel.name for end in answer.chains[0].launches for kernel in end.kernels]
+    assert sorted(found) == ["second_kernel", "third_kernel"]
+
+
 def test_a_kernel_of_a_source_template_leads_to_the_python_that_compiles_it(finder: Finder) -> None:
     assert _places(finder.find("itf_kernel")) == [
         ("jit", "compile_template_op", "csrc/cpp_itfs/it.py:4"),

@@ -283,7 +283,8 @@ class _Search:
         if call.receiver and call.receiver not in ("this",):
             self._method(task, call, leaf)
             return
-        macros = self.scope.macros(name)
+        within = ((place.file, place.function.last) for place in reversed(task.path))
+        macros = self.scope.macros(name, ((task.place.file, call.line), *within))
         for macro in macros:
             arguments = split_arguments(text)
             names = macro.function.names

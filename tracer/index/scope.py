@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 
 import msgspec
 
@@ -92,9 +93,31 @@ class Scope:
 
     # -- looking up ---------------------------------------------------------------------------------------------
 
-    def macros(self, name: str) -> list[Place]:
-        """The macros of that name."""
-        return self._macros.get(name, [])
+    def macros(self, name: str, uses: Iterable[tuple[str, int]] = ()) -> list[Place]:
+        """The macros of that name.
+
+        Args:
+            name: the macro's name.
+            uses: (file, line) of the use and of what it stands in, innermost first. Of several definitions, those
+                that are live on the first of these lines whose file has any are meant.
+        """
+        found = self._macros.get(name, [])
+        if len(found) > 1:
+            for file, line in uses:
+                here = sorted((p for p in found if p.file == file), key=lambda p: p.function.first)
+                if here:
+                    return self._live([p for p in here if p.function.first <= line] or here)
+        return found
+
+    def _live(self, here: list[Place]) -> list[Place]:
+        """Of one file's definitions of a macro in order, the last and those that no `#undef` parts from it."""
+        undef = re.compile(rf"^[ \t]*#[ \t]*undef[ \t]+{re.escape(here[-1].function.name)}\b", re.MULTILINE)
+        first = len(here) - 1
+        while first and not undef.search(
+            self.lines(here[first].file, here[first - 1].function.last, here[first].function.first)
+        ):
+            first -= 1
+        return here[first:]
 
     def definitions(self, name: str, around: str = "", arguments: int = -1) -> list[Place]:
         """The definitions that a name can mean.

@@ -200,7 +200,7 @@ class Ends:
         reason = (
             UnresolvedReason.CK_MISSING if scope.ck_missing and "ck" in launch.kernel else UnresolvedReason.NOT_STATED
         )
-        return [KernelSource(name=name.group() if name else launch.kernel, reason=reason)]
+        return [KernelSource(name=_shown(name.group() if name else launch.kernel), reason=reason)]
 
     def _device_op(self, scope: Scope, launch: Launch) -> list[KernelSource]:
         """The device op that aiter's wrapper is instantiated with, its kernel, and the header that holds both."""
