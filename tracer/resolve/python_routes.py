@@ -104,6 +104,10 @@ class PythonRoutes:
         facts = self.index.module(file)
         if facts is None:
             return []
+        if name.endswith(".apply"):  # an autograd function's: it runs `forward`
+            forward = self._in_module(file, f"{name.rpartition('.')[0]}.forward", 0)
+            if forward:
+                return forward
         if caller is not None:
             inner = facts.named(f"{caller.name}.{name}")
             if inner is not None:
