@@ -62,6 +62,47 @@ def test_an_op_answers_to_all_of_its_names(finder: Finder, name: str) -> None:
     assert finder.find(name).hops == finder.find("norm_it").hops
 
 
+def test_a_name_that_a_package_only_imports_is_what_it_imports(finder: Finder) -> None:
+    assert finder.find("aiter.norm_it").hops == finder.find("norm_it").hops
+    assert finder.find("aiter.scale_it").hops == finder.find("scale_it").hops
+    assert finder.find("aiter.nothing_it").reason is UnresolvedReason.NO_SUCH_NAME
+
+
+def test_an_autograd_function_is_followed_into_its_forward(mini: Path, tmp_path: Path) -> None:
+    (mini / "aiter/ops/grad.py").write_text(
+        "import torch\nfrom .norm import norm_it, plain_one\n\n"
+        "class Norm(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n        return norm_it(x, x)\n"
+        "    @staticmethod\n    def backward(ctx, x):\n        return plain_one(x)\n\n"
+        "def norm_with_grad(x):\n    return Norm.apply(x)\n"
+    )
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "grad")).find("norm_with_grad")
+    assert [route.to for route in answer.routes] == ["norm_it"]
+    assert [hop.source.line for hop in answer.routes[0].hops if hop.source] == [13, 7, 5]
+
+
+def test_a_kernel_of_ck_is_found_by_its_bare_name_where_one_header_has_it(mini: Path, tmp_path: Path) -> None:
+    folder = mini / "3rdparty/composable_kernel/include/ck"
+    folder.mkdir(parents=True)
+    (folder / "one.hpp").write_text(
+        "namespace ck {\n__global__ void kernel_of_one(int x) {}\nstruct OnlyStruct {};\n}\n"
+    )
+    (folder / "two.hpp").write_text("namespace ck {\n__global__ void kernel_of_two(int x) {}\n}\n")
+    (folder / "three.hpp").write_text("namespace ck {\n\n__global__ void kernel_of_two(int x) {}\n}\n")
+    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "ck"))
+    for name, place in (
+        ("kernel_of_one", "one.hpp:2"),
+        ("ck::kernel_of_one", "one.hpp:2"),
+        ("OnlyStruct", "one.hpp:3"),
+    ):
+        answer = finder.find(name)
+        assert answer.status is WhereStatus.RESOLVED
+        assert _places(answer)[-1][2].endswith(place)
+    for name in ("kernel_of_two", "ck::kernel_of_two"):
+        answer = finder.find(name)
+        assert (answer.status, len(answer.candidates)) == (WhereStatus.AMBIGUOUS, 2)
+
+
 def test_an_op_that_the_guard_leaves_plain_is_no_registered_op(finder: Finder) -> None:
     answer = finder.find("plain_one")
     assert answer.status is WhereStatus.RESOLVED

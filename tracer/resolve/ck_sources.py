@@ -16,7 +16,7 @@ from tracer.model.evidence import Evidence
 from tracer.model.kernel import DecodedName
 from tracer.model.source import FlowStep, Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.cpp import read_function
-from tracer.resolve.answers import Where, WhereKind, WhereStatus, led_to
+from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus, led_to
 from tracer.resolve.chain import Chains, OpChain, checked_hop
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.generated_instances import GeneratedInstance, generated_instance
@@ -47,6 +47,8 @@ class CkSources:
         if decoded.family != "ck_template":
             return None
         kernel, gridwise = decoded.fields.get("kernel"), decoded.fields.get("gridwise")
+        if gridwise is None and len(self.chains.ends.ck.kernel(str(kernel or ""))) > 1:
+            return self.bare(name, decoded)
         matches = instances_of(decoded, self.index.tree)
         made = generated_instance(self.index.tree, matches[0].instance) if matches else None
         chains = [self.chains.chain(op) for op in self.users.ops_in(_modules(matches, made))]
@@ -92,11 +94,39 @@ class CkSources:
             for match in matches[:1]
         ]
 
+    def bare(self, name: str, decoded: DecodedName) -> Where | None:
+        """A kernel or class of CK by its name alone, perhaps qualified."""
+        plain = read_function(decoded.spelled).name
+        if not re.fullmatch(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{7,}", plain):
+            return None
+        classes = self.chains.ends.ck
+        kernels = classes.kernel(plain)
+        places = kernels or classes.struct(plain)
+        leaf = plain.rpartition("::")[2]
+        cited = list(dict.fromkeys(self.citations.ref(file, line, leaf) for file, line in places))
+        if not cited:
+            return None
+        note = "a __global__ function of Composable Kernel" if kernels else "a class of Composable Kernel"
+        tile = any("/ck_tile/" in file for file, _ in places)
+        kind = WhereKind.CK_TILE_KERNEL if tile else WhereKind.CK_KERNEL
+        if len(cited) == 1:
+            hop = checked_hop(Layer.KERNEL, leaf, cited[0], note=note)
+            return led_to(cited[0], UnresolvedReason.CHANGED, (), name=name, kind=kind, hops=(hop,))
+        return Where(
+            name=name,
+            kind=kind,
+            status=WhereStatus.AMBIGUOUS,
+            reason=UnresolvedReason.AMBIGUOUS,
+            candidates=tuple(Candidate(leaf, source, note) for source in cited),
+            notes=("its template arguments, as a trace shows them, would tell them apart",),
+        )
+
     def _ck_places(self, name: str, homes: Collection[str] = ()) -> list[tuple[str, int]]:
-        """(header, line) of a kernel or struct of CK; of several that define it alike the one among `homes`."""
+        """(header, line) of a kernel or struct of CK; of several headers that define it alike the one among `homes`."""
         classes = self.chains.ends.ck
         found = classes.kernel(name) or classes.struct(name) if name else []
-        return [place for place in found if place[0] in homes][:1] or found[:1]
+        at_home = [place for place in found if place[0] in homes]
+        return at_home[:1] or (found[:1] if len({file for file, _ in found}) == 1 else [])
 
     def _places(self, file: str, version: int | None) -> aiter_ck.CkPlaces:
         """What the generator beside an instance table leads to."""
@@ -234,9 +264,10 @@ class CkSources:
     # -- flows --------------------------------------------------------------------------------------------------
 
     def flow_of(self, chain: OpChain) -> tuple[FlowStep, ...]:
-        """The core flow of the first kernel that an op surely launches."""
+        """The core flow of the kernel that an op's chain ends at, where the op surely launches it."""
+        shown = next((hop.source for hop in chain.hops if hop.layer is Layer.LAUNCH), None)
         for end in chain.launches:
-            if end.evidence is not Evidence.RESOLVED:
+            if end.evidence is not Evidence.RESOLVED or end.source != shown:
                 continue
             for kernel in end.kernels:
                 source = kernel.source

@@ -267,7 +267,8 @@ class _Reader:
         if _BARRIER.search(leaf):
             self._add("barrier", "Waits until all threads of the block are here.", node, leaf)
         elif _ATOMIC.search(leaf):
-            self._add("atomic", f"Adds or exchanges atomically: {shown}{passed}.", node, leaf)
+            what = "Reads" if "load" in leaf else "Writes" if "store" in leaf else "Adds or exchanges"
+            self._add("atomic", f"{what} atomically: {shown}{passed}.", node, leaf)
         elif _MATRIX.search(leaf) and not leaf.startswith("make_"):
             self._add("mfma", f"Multiplies with {shown}{passed}.", node, leaf)
         elif _REDUCE.search(leaf):

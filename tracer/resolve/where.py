@@ -90,7 +90,16 @@ class Finder:
             for op in self.index.ops
             if op.declaration.name == plain or (op.qualified == name and not registered.startswith("aiter::"))
         ]
+        if not found:
+            exported = [(file, function.name) for file, function in self._exported(name)]
+            found = [op for op in self.index.ops if (op.file, op.declaration.name) in exported]
         return self._ops(name, found, registered) if found else None
+
+    def _exported(self, name: str) -> list[tuple[str, PythonFunction]]:
+        """What a name of the package stands for that a module only imported: `aiter.rms_norm`."""
+        package, _, leaf = name.rpartition(".")
+        file = self.routes.module_file(package) if re.fullmatch(r"aiter(?:\.\w+)*", package) else None
+        return self.routes.meaning(file, leaf) if file is not None else []
 
     def _symbol(self, name: str) -> Where | None:
         """An op by what is looked up in its module, where Python calls it otherwise."""
@@ -132,6 +141,7 @@ class Finder:
         plain = name.removeprefix("aiter::")
         guarded = [(file, g) for file, g in self.index.guarded if g.name == plain.rpartition(".")[2]]
         found = [(f, p) for f, p in self.index.python_named(plain) if _is_named(f, p, plain) and not p.triton]
+        found = found or [(f, p) for f, p in self._exported(plain) if not p.triton]
         if not found:
             return None
         kernels = self.functions.triton_candidates(plain)
@@ -279,7 +289,13 @@ class Finder:
 
     def _kernel(self, name: str) -> Where | None:
         decoded = decode(name)
-        for attempt in (self.assembly.kernel, self.ck.kernel, self.ck.tile_kernel, self.functions.cpp):
+        for attempt in (
+            self.assembly.kernel,
+            self.ck.kernel,
+            self.ck.tile_kernel,
+            self.functions.cpp,
+            self.ck.bare,
+        ):
             answer = attempt(name, decoded)
             if answer is None:
                 continue
@@ -297,7 +313,7 @@ class Finder:
         notes: list[str] = []
         if _is_other(name, decoded):
             reason = UnresolvedReason.OTHER_LIBRARY
-            notes.append(f"the name is one of {decoded.family or 'another library'}'s; its source is not in this tree")
+            notes.append(f"the name is one of {_library(name, decoded)}'s; its source is not in this tree")
         elif decoded.family is not None and decoded.family.startswith(("aiter", "ck_")):
             notes.append(f"the name reads as {decoded.family}, but this version of aiter has nothing of that name")
         close: tuple[Candidate, ...] = ()
@@ -351,6 +367,15 @@ def _longest_prefix(name: str, kernels: dict[str, list[str]]) -> str | None:
     """The kernel whose name a longer one (with its constants written behind) begins with."""
     found = [k for k in kernels if name.startswith(k) and _CONSTANTS.match(name, len(k))]
     return max(found, key=len, default=None)
+
+
+def _library(name: str, decoded: DecodedName) -> str:
+    """Whose a foreign name is, as a reader knows it: by its grammar, or by its namespace where that says no more."""
+    if decoded.family is not None and _OTHER_FAMILIES.match(decoded.family):
+        return decoded.family
+    spelled = _OTHER_NAMESPACES.match(decoded.spelled) or _OTHER_NAMESPACES.match(name)
+    found = re.search(r"([A-Za-z]\w*?)(?:::|_)\Z", spelled.group()) if spelled is not None else None
+    return found.group(1) if found is not None else "another library"
 
 
 def _is_other(name: str, decoded: DecodedName) -> bool:
