@@ -135,6 +135,16 @@ def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Sh
     assert tuple(getattr(ran[0], f) for f in FIELDS) == facts
 
 
+def test_a_shape_that_ck_refuses_is_said_to_be_refused(symbols: CkSymbols) -> None:
+    name = "a8w8_blockscale_1x128x128_256x128x128x128_16x16_32x32_8x32x1_8x32x1_1x32x1x8_8_1x1_intrawave_v3"
+    assert symbols.of(name, None, Shape(128, 1536, 7168)).refused is None
+    assert symbols.of(name).refused is None
+    refused = symbols.of(name, None, Shape(128, 1536, 7169)).refused
+    assert refused is not None
+    assert "K = 7169 is no multiple of 16" in refused
+    assert "gemm_a8w8_blockscale_common.cuh:" in refused
+
+
 def test_threads_that_ask_at_once_get_what_one_alone_gets(wheel: AiterTree, symbols: CkSymbols) -> None:
     names = [instance.name for instance in list(instance_table(wheel, "a8w8_blockscale", "gfx942").by_id.values())[:6]]
     shape = Shape(128, 1536, 7168)

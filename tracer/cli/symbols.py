@@ -51,6 +51,7 @@ def as_json(answer: InstanceSymbols, symbol: CkSymbol) -> dict[str, Any]:
         "min_occupancy": symbol.min_occupancy,
         "scales": symbol.scales,
         "reason": symbol.reason,
+        "refused": answer.refused,
         "file": symbol.file,
         "line": symbol.line,
     }
@@ -70,6 +71,8 @@ def _text(answer: InstanceSymbols) -> str:
         facts += [f"occupancy >= {symbol.min_occupancy}"] if symbol.min_occupancy is not None else []
         lines += ["", *(["  " + ", ".join(facts)] if facts else [])]
         lines.append(f"    {symbol.symbol or f'no symbol: {symbol.reason}'}")
+    if answer.refused is not None:
+        lines.append(f"  note  the kernel does not run for this shape: {answer.refused}")
     lines += [f"  note  {note}" for note in answer.notes]
     return "\n".join(lines)
 

@@ -58,6 +58,7 @@ class InstanceSymbols(msgspec.Struct, frozen=True, kw_only=True):
         types: the argument list of the instantiation, in the generator's words.
         other_types: the other argument lists that the generator instantiates.
         symbols: the kernels; with a shape only the one that runs.
+        refused: with a shape, why CK does not take it, where one of its checks that are known here says so.
         notes: what the reader should know.
     """
 
@@ -68,6 +69,7 @@ class InstanceSymbols(msgspec.Struct, frozen=True, kw_only=True):
     types: str
     other_types: tuple[str, ...] = ()
     symbols: tuple[CkSymbol, ...] = ()
+    refused: str | None = None
     notes: tuple[str, ...] = ()
 
 

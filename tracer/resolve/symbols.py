@@ -10,6 +10,9 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
+from tracer.aiter.ck import ck_places
+from tracer.aiter.ck_launch import Problem
+from tracer.aiter.ck_refusal import refusal
 from tracer.aiter.instances import MODULES, Instance, instance_table, module_file
 from tracer.aiter.moe_generated import FAMILY as MOE_FAMILY
 from tracer.aiter.tile_functions import TILE_FAMILIES, tile_family
@@ -126,8 +129,16 @@ class CkSymbols:
             types=chosen,
             other_types=tuple(item for item in every if item != chosen),
             symbols=tuple(symbols),
+            refused=self._refused(generator, instance, shape, specs[0]) if shape is not None else None,
             notes=usual_notes(len(code.instantiations) if types is None else 1, shape, symbols),
         )
+
+    def _refused(self, generator: str, instance: Instance, shape: Shape, spec: str) -> str | None:
+        """Why aiter raises before it launches, where CK's own check does not take the shape."""
+        places = ck_places(self.index.tree, generator, instance.values.get("pipeline_version"))
+        problem = Problem(shape.m, shape.n, shape.k, shape.k_batch)
+        found = refusal(self.index.tree, places, instance.values, problem, padded="K" in spec)
+        return f"{found.what}: aiter raises at {found.file}:{found.line}" if found is not None else None
 
     def _of_moe(self, name: str, types: str | None, shape: Shape | None) -> InstanceSymbols:
         code = moe_code(self.index.tree, name, self.arch, types)
