@@ -213,6 +213,27 @@ def test_a_triton_kernel_has_its_launch_and_its_flow_from_its_own_text(finder: F
     ]  # fmt: skip
 
 
+def test_triton_kernels_of_one_name_are_told_apart_by_their_dotted_names(mini: Path, tmp_path: Path) -> None:
+    head = "import triton\nimport triton.language as tl\n\n"
+    (mini / "aiter/ops/tri2.py").write_text(
+        head
+        + "@triton.jit\ndef _scale_kernel(x):\n    tl.store(x, tl.load(x))\n\n"
+        + "class Kernels:\n    @triton.jit\n    def inner_kernel(x):\n        tl.store(x, tl.load(x))\n\n"
+        + '"""\n@triton.jit\ndef shown_kernel(x):\n    pass\n"""\n'
+    )
+    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "two"))
+    plain = finder.find("_scale_kernel")
+    assert plain.status is WhereStatus.AMBIGUOUS
+    assert [c.name for c in plain.candidates] == ["aiter.ops.tri._scale_kernel", "aiter.ops.tri2._scale_kernel"]
+    for name, line in (("aiter.ops.tri2._scale_kernel", 5), ("tri._scale_kernel", 9), ("inner_kernel", 10)):
+        answer = finder.find(name)
+        assert answer.status is WhereStatus.RESOLVED
+        assert answer.source is not None
+        assert answer.source.line == line
+    for name in ("other._scale_kernel", "shown_kernel"):
+        assert finder.find(name).reason is UnresolvedReason.NO_SUCH_NAME
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -258,7 +258,11 @@ class CkSources:
             kind=WhereKind.INSTANCE,
             status=WhereStatus.INFERRED,
             hops=tuple(hops),
-            notes=("no table lists it: whether a module has it depends on what the module is built for",),
+            notes=(
+                "no table lists it: whether a module has it depends on what the module is built for"
+                if maker is not None
+                else "rows of tuned CSVs alone hold it: the code that makes a kernel of the name is not followed",
+            ),
         )
 
     # -- flows --------------------------------------------------------------------------------------------------

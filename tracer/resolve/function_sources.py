@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from tracer.index.launches import kernel_name, own_launches
@@ -32,30 +34,41 @@ class FunctionSources:
 
     # -- Triton -------------------------------------------------------------------------------------------------
 
-    def triton_candidates(self, kernel: str) -> tuple[Candidate, ...]:
-        """The Triton kernels of exactly a name."""
-        return tuple(Candidate(kernel, source, "Triton kernel") for _, _, source in self._triton_places(kernel))
+    def triton_candidates(self, name: str) -> tuple[Candidate, ...]:
+        """The Triton kernels of exactly a name, perhaps dotted."""
+        places = self._triton_places(name, name.rpartition(".")[2])
+        return tuple(Candidate(f"{_module(f)}.{p.name}", self._cited(f, p), "Triton kernel") for f, p in places)
 
-    def _triton_places(self, kernel: str) -> list[tuple[str, PythonFunction, SourceRef | None]]:
-        """The Triton kernels of a name: file, function, checked place."""
-        places = []
-        for file in self.routes.triton_kernels.get(kernel, ()):
-            facts = self.index.module(file)
-            function = facts.named(kernel) if facts is not None else None
-            if function is not None and function.triton:
-                places.append((file, function, self.citations.ref(file, function.line, kernel, function.last)))
+    def _triton_places(self, name: str, kernel: str) -> list[tuple[str, PythonFunction]]:
+        """The Triton kernels of a name; a dotted one tells those of several modules and classes apart."""
+        read = ((file, self.index.module(file)) for file in self.routes.triton_kernels.get(kernel, ()))
+        places = [
+            (file, function)
+            for file, facts in read
+            for function in (facts.functions if facts is not None else ())
+            if function.triton and function.name.rpartition(".")[2] == kernel
+        ]
+        if re.fullmatch(r"\w+(?:\.\w+)+", name):
+            return [(f, p) for f, p in places if f".{_module(f)}.{p.name}".endswith(f".{name}")]
         return places
 
-    def triton(self, name: str, kernel: str) -> Where:
-        """A Triton kernel by its function's name."""
-        cited = self._triton_places(kernel)
+    def _cited(self, file: str, function: PythonFunction) -> SourceRef | None:
+        return self.citations.ref(file, function.line, function.name.rpartition(".")[2], function.last)
+
+    def triton(self, name: str, kernel: str) -> Where | None:
+        """A Triton kernel by its function's name; None where the files only mention one (in a text, say)."""
+        places = self._triton_places(name, kernel)
+        if not places and all(self.index.module(file) is not None for file in self.routes.triton_kernels[kernel]):
+            return None
+        cited = [(f, p, self._cited(f, p)) for f, p in places]
+        candidates = tuple(Candidate(f"{_module(f)}.{p.name}", source, "Triton kernel") for f, p, source in cited)
         if len(cited) != 1:
             return Where(
                 name=name,
                 kind=WhereKind.TRITON,
                 status=WhereStatus.AMBIGUOUS if cited else WhereStatus.UNRESOLVED,
                 reason=UnresolvedReason.AMBIGUOUS if cited else UnresolvedReason.CHANGED,
-                candidates=self.triton_candidates(kernel),
+                candidates=candidates,
             )
         file, function, source = cited[0]
         callers = self.routes.callers(file, function)
@@ -63,9 +76,8 @@ class FunctionSources:
         if len(callers) == 1:
             step = callers[0]
             launch = self.citations.ref(step.file, step.call_line)
-            module = step.file.removesuffix(".py").replace("/", ".")
             note = "calls it here, on the device" if step.function.triton else "launches it here"
-            hops.append(checked_hop(Layer.PYTHON, f"{module}.{step.function.name}", launch, note=note))
+            hops.append(checked_hop(Layer.PYTHON, f"{_module(step.file)}.{step.function.name}", launch, note=note))
         hops.append(checked_hop(Layer.KERNEL, kernel, source, note="Triton kernel"))
         notes = []
         sure = kernel == name.rpartition(".")[2] or decode(name).family == "aiter_triton_repr"
@@ -82,7 +94,7 @@ class FunctionSources:
             reason=None if source is not None else UnresolvedReason.CHANGED,
             source=source,
             hops=tuple(hops),
-            ops=tuple(f"{s.file.removesuffix('.py').replace('/', '.')}.{s.function.name}" for s in callers),
+            ops=tuple(f"{_module(s.file)}.{s.function.name}" for s in callers),
             core_flow=self.flows.triton(file, kernel),
             notes=tuple(notes),
         )
@@ -215,3 +227,8 @@ class FunctionSources:
             source = self.citations.ref(template, launch.line, definition.function.leaf)
             hops.append(checked_hop(Layer.LAUNCH, launch.kernel, source, note="in a template that Python compiles"))
         return hops
+
+
+def _module(file: str) -> str:
+    """A Python file's dotted name."""
+    return file.removesuffix(".py").replace("/", ".")

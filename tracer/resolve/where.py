@@ -332,6 +332,7 @@ class Finder:
         known = {op.declaration.name for op in self.index.ops}
         known |= {g.name for _, g in self.index.guarded} | set(self.routes.triton_kernels)
         plain = name.removeprefix("aiter::")
+        known.discard(plain)
         if len(plain) > _LONGEST_TYPED:
             return []
         near = sorted(text for text in known if abs(len(text) - len(plain)) <= 0.4 * len(plain))
