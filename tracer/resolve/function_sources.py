@@ -156,7 +156,7 @@ class FunctionSources:
             hops.append(checked_hop(Layer.CPP, function.name, source))
         notes = []
         if not chains and kind is WhereKind.HIP_KERNEL:
-            notes.append("no op that is declared with compile_ops launches it")
+            notes.append("no op that is declared with compile_ops was found to launch it")
         return led_to(
             source,
             UnresolvedReason.CHANGED,

@@ -15,6 +15,8 @@ from tracer.model.source import SourceRef
 from tracer.resolve.chain import Chains, OpChain
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+#: in a script, what its templates include stands in string literals
+_WRITTEN_INCLUDE = re.compile(rb'#[ \t]*include[ \t]*["<]([^">\n]+)[">]')
 
 
 class Users:
@@ -80,11 +82,20 @@ class Users:
         """File name -> the files that include a file of that name."""
         if self._including is None:
             self._including = {}
-            scripts = {g.script for recipe in self.index.recipes.values() for g in recipe.generators}
-            for file in (*self.index.cpp_files, *sorted(scripts)):
-                for written in _INCLUDE.findall(self.index.data(file)):
-                    self._including.setdefault(written.rpartition(b"/")[2].decode(), set()).add(file)
+            for file in self.index.cpp_files:
+                self._note(_INCLUDE, file, file)
+            for script in sorted({g.script for recipe in self.index.recipes.values() for g in recipe.generators}):
+                folder = self.index.tree.absolute(script).parent
+                for path in sorted(folder.rglob("*.py")):  # a generator is a script and the modules beside it
+                    beside = f"{script.rpartition('/')[0]}/{path.relative_to(folder).as_posix()}"
+                    self._note(_WRITTEN_INCLUDE, beside, script)
         return self._including
+
+    def _note(self, pattern: re.Pattern[bytes], file: str, includer: str) -> None:
+        """Notes what the text of a file includes, as included by another that it is a part of."""
+        assert self._including is not None
+        for written in pattern.findall(self.index.data(file)):
+            self._including.setdefault(written.rpartition(b"/")[2].decode("utf-8", "replace"), set()).add(includer)
 
 
 def _launches(chain: OpChain, file: str, first: int, last: int) -> bool:

@@ -74,6 +74,7 @@ class Finder:
                 self.assembly.code_object,
                 self._instance,
                 self._kernel,
+                self._made_name,
             ):
                 answer = attempt(asked)
                 if answer is not None:
@@ -279,7 +280,11 @@ class Finder:
         if made is not None:
             match = match_of(self.index.tree, made.family, made.instance)
             return self.ck.instance(name, match, made.instance, self._chains_in([made.module]), made.places)
-        return self.ck.made_name(name, self._chains_in)
+        return None
+
+    def _made_name(self, name: str) -> Where | None:
+        """An instance that no table lists."""
+        return self.ck.made_name(name, self._chains_in) if re.fullmatch(r"[A-Za-z]\w{15,}", name) else None
 
     def _chains_in(self, modules: list[str]) -> list[OpChain]:
         chains = [self.chains.chain(op) for op in self.users.ops_in(modules)]
@@ -289,6 +294,7 @@ class Finder:
 
     def _kernel(self, name: str) -> Where | None:
         decoded = decode(name)
+        without_ck: Where | None = None
         for attempt in (
             self.assembly.kernel,
             self.ck.kernel,
@@ -299,11 +305,14 @@ class Finder:
             answer = attempt(name, decoded)
             if answer is None:
                 continue
+            if answer.reason is UnresolvedReason.CK_MISSING:  # aiter itself may define what is named like CK's
+                without_ck = without_ck or answer
+                continue
             if answer.status is WhereStatus.INFERRED and _is_other(name, decoded):
                 namesake = Candidate(answer.hops[-1].name, answer.source, "aiter's function of the same name")
                 return msgspec.structs.replace(self._nothing(name), candidates=(namesake,))
             return answer
-        return None
+        return without_ck
 
     # -- nothing ------------------------------------------------------------------------------------------------
 
