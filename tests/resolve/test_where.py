@@ -19,6 +19,7 @@ from tracer.model.source import Layer, SourceRef, UnresolvedReason
 from tracer.resolve.answers import Where, WhereKind, WhereStatus
 from tracer.resolve.chain import Chains
 from tracer.resolve.coverage import Coverage, coverage
+from tracer.resolve.hip_flow import hip_flow
 from tracer.resolve.where import Finder
 
 
@@ -108,6 +109,20 @@ def test_an_op_that_the_guard_leaves_plain_is_no_registered_op(finder: Finder) -
     assert answer.status is WhereStatus.RESOLVED
     assert Layer.REGISTERED_OP not in {hop.layer for hop in answer.hops}
     assert "launches no kernel" in " ".join(answer.notes)
+
+
+def test_a_kernels_flow_calls_a_layout_no_load_and_an_atomic_load_no_addition() -> None:
+    source = (
+        "__global__ void k(float* out, int* flag)\n{\n"
+        "    auto layout = make_layout_load_a(4);\n"
+        "    int ready = __atomic_load_n(flag, 0);\n"
+        "    atomicAdd(out, 1.0f);\n}\n"
+    )
+    steps = hip_flow(source, 1, "k.cu", lambda file, line: SourceRef(file=file, line=line))
+    assert [step.text for step in steps] == [
+        "Reads atomically: __atomic_load_n(flag, 0).",
+        "Adds or exchanges atomically: atomicAdd(out, 1.0f).",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,9 @@ def _function_at(root: Node, line: int) -> Node | None:
     while node is not None and node.type != "function_definition":
         node = node.parent
     if node is not None:
-        return node
+        declarator = node.child_by_field_name("declarator")
+        within = declarator is not None and declarator.start_point[0] < line <= declarator.end_point[0] + 1
+        return node if within else None  # else the parser lost its way: what it takes for this function is another
     best: Node | None = None
     waiting = [root]
     while waiting:
@@ -273,9 +275,9 @@ class _Reader:
             self._add("mfma", f"Multiplies with {shown}{passed}.", node, leaf)
         elif _REDUCE.search(leaf):
             self._add("reduce", f"Reduces across threads: {shown}{passed}.", node, leaf)
-        elif _STORE.search(leaf):
+        elif _STORE.search(leaf) and not leaf.startswith("make_"):
             self._add("store", f"Writes with {shown}{passed}.", node, leaf)
-        elif _LOAD.search(leaf):
+        elif _LOAD.search(leaf) and not leaf.startswith("make_"):
             self._add("load", f"Reads with {shown}{passed}.", node, leaf)
         elif _FUNCTIONS.match(leaf):
             self._add("math", f"Computes {leaf}{passed}.", node, leaf)
