@@ -442,6 +442,27 @@ def test_the_verb_prints_text_and_documented_json(mini: Path, tmp_path: Path) ->
     assert "composable_kernel" in plain.stderr
 
 
+def test_names_of_any_bytes_are_shown_and_written(mini: Path, tmp_path: Path) -> None:
+    env = {"KTRACE_AITER": str(mini), "KTRACE_CACHE": str(tmp_path / "cache")}
+    for name, shown in (("a\udcffb", "a\\xffb"), ("a\x1b[31mb", "a\\x1b[31mb"), ("a\nb", "a\\nb"), ("", "(empty)")):
+        text = CliRunner().invoke(command, [name], env=env)
+        assert text.stdout.startswith(f"{shown}: unknown, unresolved")
+        written = CliRunner().invoke(command, [name, "--json"], env=env)
+        assert json.loads(written.stdout)["name"] == name
+
+
+def test_of_many_kernels_that_a_line_launches_a_few_are_shown(mini: Path, finder: Finder) -> None:
+    end = finder.find("norm_it").chains[0].launches[0]
+    assert end.kernel == "ns::norm_kernel<float, 128>, ns::norm_kernel<float, 256>"
+    (mini / "csrc/kernels/norm.cu").write_text(
+        (mini / "csrc/kernels/norm.cu")
+        .read_text()
+        .replace("LAUNCH(float, 256)", "".join(f"LAUNCH(float, {n}) " for n in (256, 384, 512, 640)))
+    )
+    text = as_text(Finder(TreeIndex(AiterTree.find(mini), None)).find("norm_it"))
+    assert "ns::norm_kernel<float, 128>, ns::norm_kernel<float, 256>, ns::norm_kernel<float, 384>, and 2 more" in text
+
+
 def test_a_cache_folder_that_cannot_be_written_is_said_and_no_more(mini: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")

@@ -8,15 +8,35 @@ from typing import Any
 import click
 import msgspec
 
+from tracer.cli.name_answers import encode
+from tracer.cli.name_text import printable
 from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
 from tracer.index.tree_index import TreeIndex
-from tracer.model.source import Hop, SourceRef
+from tracer.model.source import Hop, Layer, SourceRef
 from tracer.resolve.answers import Where
 from tracer.resolve.chain import OpChain
 from tracer.resolve.where import Finder
 
 SCHEMA = "ktrace.where/1"
+
+
+#: of the kernels that one line launches, so many are written out
+_VARIANTS = 3
+
+
+def _shown(names: str) -> str:
+    """The kernels of a launch, few of them: a macro's line can launch a score."""
+    every = [""]
+    depth = 0
+    for char in names:
+        depth += (char in "<({") - (char in ">)}")
+        if char == "," and depth == 0:
+            every.append("")
+        else:
+            every[-1] += char
+    left = len(every) - _VARIANTS
+    return names if left < 2 else ",".join(every[:_VARIANTS]) + f", and {left} more"
 
 
 def _place(source: SourceRef | None) -> str:
@@ -45,7 +65,8 @@ def _hop_lines(hops: tuple[Hop, ...], indent: str = "  ") -> list[str]:
     lines = []
     for hop in hops:
         known = hop.evidence if hop.reason is None else f"{hop.evidence}: {hop.reason}"
-        lines.append(f"{indent}{hop.layer:13} {hop.name}")
+        name = _shown(hop.name) if hop.layer is Layer.LAUNCH else hop.name
+        lines.append(f"{indent}{hop.layer:13} {name}")
         lines.append(f"{indent}{'':13} {_place(hop.source)}  [{known}]{f'  {hop.note}' if hop.note else ''}")
         if hop.source is not None and hop.source.permalink:
             lines.append(f"{indent}{'':13} {hop.source.permalink}")
@@ -55,7 +76,7 @@ def _hop_lines(hops: tuple[Hop, ...], indent: str = "  ") -> list[str]:
 def _chain_lines(chain: OpChain) -> list[str]:
     lines = []
     for end in chain.launches:
-        lines.append(f"    {end.kind:8} {end.kernel}")
+        lines.append(f"    {end.kind:8} {_shown(end.kernel)}")
         lines.append(f"    {'':8} {_place(end.source)}  [{end.evidence}]")
         lines += [f"    {'':8} if {condition}" for condition in end.conditions]
         for kernel in end.kernels[:4]:
@@ -68,7 +89,7 @@ def _chain_lines(chain: OpChain) -> list[str]:
 
 def as_text(answer: Where) -> str:
     """The answer for people."""
-    head = f"{answer.name[:200]}: {answer.kind}, {answer.status}"
+    head = f"{printable(answer.name[:200]) or '(empty)'}: {answer.kind}, {answer.status}"
     lines = [head + (f" ({answer.reason})" if answer.reason else "")]
     lines += _hop_lines(answer.hops)
     for chain in answer.chains if len(answer.chains) == 1 else ():
@@ -125,4 +146,4 @@ def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, jso
             finder = Finder(index)
             for name in names:
                 answer = finder.find(name)
-                click.echo(msgspec.json.encode(as_json(answer, index)).decode() if json_ else as_text(answer))
+                click.echo(encode(as_json(answer, index)) if json_ else as_text(answer))
