@@ -58,7 +58,13 @@ def test_an_op_is_led_from_python_to_its_kernel(finder: Finder) -> None:
     assert answer.source.end_line == 19
 
 
-@pytest.mark.parametrize("name", ["norm_fwd", "aiter::norm_it", "aiter.ops.norm.norm_it", "torch.ops.aiter.norm_it"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "norm_fwd", "aiter::norm_it", "aiter.ops.norm.norm_it", "torch.ops.aiter.norm_it", "aiter::norm_it.default",
+        "torch.ops.aiter.norm_it.default",
+    ],
+)  # fmt: skip
 def test_an_op_answers_to_all_of_its_names(finder: Finder, name: str) -> None:
     assert finder.find(name).hops == finder.find("norm_it").hops
 
@@ -353,6 +359,23 @@ def test_a_macro_that_is_defined_anew_means_what_it_means_on_its_line(mini: Path
     answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "anew")).find("norm_it")
     found = [kernel.name for end in answer.chains[0].launches for kernel in end.kernels]
     assert sorted(found) == ["second_kernel", "third_kernel"]
+
+
+def test_overloads_are_told_from_branches_of_one_condition(mini: Path, tmp_path: Path) -> None:
+    (mini / "csrc/kernels/other.cu").write_text(
+        "template <int N> __global__ enable_if_t<(N > 0)> two_ways(float* x) { x[0] = 1; x[1] = 1; }\n\n"
+        "template <int N> __global__ enable_if_t<(N == 0)> two_ways(float* x) { x[0] = 1; }\n"
+        "#if defined(__gfx9__)\n__global__ void one_way(float* x)\n{\n    x[0] = 1;\n}\n"
+        "#else\n__global__ void one_way(float* x) {}\n#endif\n"
+    )
+    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "overloads"))
+    overloads = finder.find("void two_ways<0>(float*)")
+    assert overloads.status is WhereStatus.AMBIGUOUS
+    assert [c.source.line for c in overloads.candidates if c.source] == [1, 3]
+    branches = finder.find("one_way")
+    assert branches.status is WhereStatus.RESOLVED
+    assert branches.source is not None
+    assert branches.source.line == 5
 
 
 def test_a_kernel_of_a_source_template_leads_to_the_python_that_compiles_it(finder: Finder) -> None:

@@ -18,6 +18,7 @@ from tracer.names.cpp import arguments, read_function
 _VALUE = re.compile(r"(?:-?\d+[uUlL]*|true|false|'.'|\(.*\)-?\d+)\Z", re.DOTALL)
 _CAST = re.compile(r"\(([\w:]+(?: [\w:]+)*)\)-?\d+\Z")
 _BOOLS = ("true", "false")
+_EDGE = re.compile(r"\s*#\s*(?:if|el|endif)")
 
 
 class CppName(msgspec.Struct, frozen=True):
@@ -66,7 +67,7 @@ class Matches(msgspec.Struct, frozen=True):
     """The definitions that a name can mean.
 
     Attributes:
-        found: the definitions, one a file; kernels alone where there are any.
+        found: the definitions; kernels alone where there are any.
         fit: "all" when template arguments and parameters fit (or the name shows none), "parameters" when only the
             parameter list does, "name" when neither does.
     """
@@ -93,19 +94,32 @@ def definitions(index: TreeIndex, wanted: CppName) -> Matches:
         if chosen and not fitting:
             fit = "parameters" if same_parameters else "name"
         chosen = fitting or same_parameters or chosen
-    return Matches(_one_a_file(chosen), fit)
+    return Matches(_one_a_branch(index, chosen), fit)
 
 
-def _one_a_file(chosen: list[Definition]) -> tuple[Definition, ...]:
-    """Of definitions of one name and kind in one file (branches of one `#if`), the longest."""
-    best: dict[tuple[str, str], Definition] = {}
+def _one_a_branch(index: TreeIndex, chosen: list[Definition]) -> tuple[Definition, ...]:
+    """Of definitions of one name in the branches of one `#if`, the longest; overloads stay."""
+    best: list[Definition] = []
     for definition in chosen:
-        key = (definition.file, definition.function.name)
-        length = definition.function.last - definition.function.first
-        held = best.get(key)
-        if held is None or length > held.function.last - held.function.first:
-            best[key] = definition
-    return tuple(best.values())
+        held = best[-1] if best else None
+        if held is None or not _are_branches(index, held, definition):
+            best.append(definition)
+        elif _length(definition) > _length(held):
+            best[-1] = definition
+    return tuple(best)
+
+
+def _are_branches(index: TreeIndex, one: Definition, other: Definition) -> bool:
+    """Whether two definitions are of one name in one file, with an edge of an `#if` between them."""
+    if (one.file, one.function.name) != (other.file, other.function.name):
+        return False
+    early, late = sorted((one.function, other.function), key=lambda f: f.first)
+    lines = (index.latin1(one.file) or "").split("\n")[early.last : late.first]
+    return any(_EDGE.match(line) for line in lines)
+
+
+def _length(definition: Definition) -> int:
+    return definition.function.last - definition.function.first
 
 
 def _qualified(defined: str, asked: str) -> bool:

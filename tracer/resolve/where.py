@@ -85,6 +85,7 @@ class Finder:
 
     def _op(self, name: str) -> Where | None:
         registered = name.removeprefix("torch.ops.").replace("aiter.", "aiter::", 1) if "torch.ops" in name else name
+        registered = registered.removesuffix(".default")  # the overload, as torch writes it
         plain = registered.removeprefix("aiter::")
         found = [
             op
@@ -139,7 +140,7 @@ class Finder:
     def _python(self, name: str) -> Where | None:
         if not re.fullmatch(r"[A-Za-z_][\w.:]*", name) or ("::" in name and not name.startswith("aiter::")):
             return None
-        plain = name.removeprefix("aiter::")
+        plain = name.removeprefix("aiter::").removesuffix(".default")
         guarded = [(file, g) for file, g in self.index.guarded if g.name == plain.rpartition(".")[2]]
         found = [(f, p) for f, p in self.index.python_named(plain) if _is_named(f, p, plain) and not p.triton]
         found = found or [(f, p) for f, p in self._exported(plain) if not p.triton]
