@@ -361,6 +361,14 @@ def test_a_macro_that_is_defined_anew_means_what_it_means_on_its_line(mini: Path
     assert sorted(found) == ["second_kernel", "third_kernel"]
 
 
+def test_a_way_that_is_lost_with_composable_kernel_is_said(main: Finder) -> None:
+    for name, entry in (("mha_fwd", "fmha_fwd"), ("mha_varlen_fwd", "fmha_fwd_splitkv")):
+        (chain,) = main.find(f"aiter.ops.mha.{name}").chains
+        assert any(end.kind == "asm" for end in chain.launches)
+        lost = "the way through" if main.index.tree.ck_root is None else ""
+        assert any(lost in note and entry in note for note in chain.notes) == bool(lost)
+
+
 def test_overloads_are_told_from_branches_of_one_condition(mini: Path, tmp_path: Path) -> None:
     (mini / "csrc/kernels/other.cu").write_text(
         "template <int N> __global__ enable_if_t<(N > 0)> two_ways(float* x) { x[0] = 1; x[1] = 1; }\n\n"

@@ -8,6 +8,7 @@ with a reason from a fixed list else. Nothing runs and nothing of aiter is impor
 from __future__ import annotations
 
 import enum
+import re
 
 import msgspec
 
@@ -34,6 +35,8 @@ _HOST = frozenset((
 _TABLES_NAMED = 4
 #: kinds of launches that an op is about where it also launches plain helper kernels
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
+#: functions that CK's attention generator writes, by which aiter enters it
+_CK_ENTRY = re.compile(r"fmha_(?:fwd|bwd|batch_prefill)\w*")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
 
 
@@ -267,6 +270,9 @@ class Chains:
             sure = []  # what is surely launched are helper kernels; what the op is about is not sure
         notes = list(chain.notes)
         reason = None
+        lost = [n for n in search.open_ends if _CK_ENTRY.fullmatch(n)] if scope.ck_missing else []
+        if kernels and lost:
+            notes.append(f"Composable Kernel is not in this tree: the way through {', '.join(lost)} is not followed")
         if sure:
             status = LaunchStatus.RESOLVED
         elif kernels:
