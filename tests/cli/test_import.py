@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -239,3 +240,16 @@ def test_a_capture_trace_without_a_capture_is_named_as_such(ktrace: Ktrace, tmp_
     line = next(line for line in answer.out.splitlines() if "replayed" in line)
     assert line.endswith("holds no capture: every launch call in it ran its kernel")
     assert "missing in the capture" not in answer.out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
+def test_a_file_name_that_is_no_utf8_is_no_problem(tmp_path: Path, ktrace: Ktrace) -> None:
+    path = tmp_path / os.fsdecode("轨迹.json".encode("gbk"))
+    path.write_bytes(trace(example(), deviceProperties=[MI300X]))
+    answer = ktrace("import", str(path), "--json", "--top", "1", "--out", str(tmp_path / "site"))
+    assert (answer.code, answer.err) == (0, "")
+    told = json.loads(answer.out)
+    assert (told["file"], len(told["pages"])) == (f"{tmp_path}/\ufffd켣.json", 1)
+    assert ktrace("diff", str(path), told["records"][0], "--json").code == 0
+    answer = ktrace("import", str(path) + "x", str(path) + "y", "--json")
+    assert [json.loads(line)["file"][-1] for line in answer.out.splitlines()] == ["x", "y"]

@@ -105,6 +105,15 @@ def test_a_number_too_long_for_python_in_metadata_costs_no_event() -> None:
     assert lost(timeline) == {NO_JSON: 1}
 
 
+def test_half_of_a_surrogate_pair_is_replaced_wherever_it_stands_and_costs_nothing() -> None:
+    half = "\ud800"  # json writes it as an escape, which stands for no character
+    own = [kernel(f"k{half}", 1, 1), kernel("whole", 3, 1)]
+    timeline = read(trace(own, deviceProperties=[{**MI300X, "name": f"MI300X{half}"}]))
+    assert kernels(timeline) == [("k\ufffd", 1.0, 1.0), ("whole", 3.0, 1.0)]
+    assert timeline.devices[0].name == "MI300X\ufffd"
+    assert lost(timeline)["half of a surrogate pair in a string (replaced)"] == 1
+
+
 def test_events_of_other_phases_are_counted_when_they_should_have_a_duration() -> None:
     timeline = read(trace([kernel("k", 1, 1), {**kernel("begun", 2, 1), "ph": "B"}]))
     assert kernels(timeline) == [("k", 1.0, 1.0)]

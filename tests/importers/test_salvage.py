@@ -8,11 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tracer.importers.salvage import repair
+from tracer.importers.salvage import Repaired, repair
 
 QUOTES = "unescaped quotes or backslashes in a string (repaired)"
 UTF8 = "invalid UTF-8 in a string (replaced)"
 CONTROL = "control characters in a string (kept)"
+HALF_PAIR = "half of a surrogate pair in a string (replaced)"
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ CONTROL = "control characters in a string (kept)"
         (b'{"ph": "X", "name": "a\x01b\tc", "pid": 1}', "a\x01b\tc", CONTROL),
         (b'{"ph": "X", "name": "a\nb", "pid": 1}', "a\nb", CONTROL),
         (b'{"ph": "X", "name": "a\xff\xfeb", "pid": 1}', "a\ufffd\ufffdb", UTF8),
+        (b'{"ph": "X", "name": "a\\ud800b", "pid": 1}', "a\ufffdb", HALF_PAIR),
+        (b'{"ph": "X", "name": "\\uDE00\\ud83d\\ude00", "pid": 1}', "\ufffd\U0001f600", HALF_PAIR),
     ],
 )
 def test_a_broken_name_is_read_as_it_was_meant(text: bytes, name: str, problem: str) -> None:
@@ -54,6 +57,10 @@ def test_a_missing_comma_costs_no_key_and_is_called_one(text: bytes) -> None:
 @pytest.mark.parametrize("text", [b"{", b'{"ph"', b'{"ph": "X", "name": "a', b"[1]", b"", b"{]}", b'{"a": {"b": 1}'])
 def test_what_is_no_whole_object_stays_unread(text: bytes) -> None:
     assert repair(text).value is None
+
+
+def test_an_escaped_backslash_before_u_is_no_surrogate() -> None:
+    assert repair(b'{"name": "\\\\ud800"}') == Repaired({"name": "\\ud800"}, (), 19)
 
 
 def test_deep_nesting_is_refused_not_followed() -> None:

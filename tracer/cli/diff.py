@@ -19,7 +19,7 @@ from tracer.importers.compare import (
     from_record,
     from_summary,
 )
-from tracer.importers.imported import open_trace
+from tracer.importers.imported import open_trace, writable
 from tracer.importers.record_facts import Differences
 from tracer.store import load_record
 
@@ -35,7 +35,7 @@ def _read(path: Path) -> Comparable:
     except OSError as error:
         raise RecordError(f"{path} can't be read: {error.strerror or error}") from None
     if head.lstrip()[:1] == b"{" and b'"traceEvents"' not in head and b'"schema_version"' in head:
-        return from_record(load_record(path), str(path))
+        return from_record(load_record(path), writable(str(path)))
     return from_summary(open_trace(path).summary())
 
 

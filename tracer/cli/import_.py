@@ -16,7 +16,7 @@ from tracer.cli.import_text import summary_text
 from tracer.errors import KtraceError, SourceTreeError, UsageError
 from tracer.importers.answers import Summary
 from tracer.importers.bytestream import Progress
-from tracer.importers.imported import ImportedTrace, open_trace
+from tracer.importers.imported import ImportedTrace, open_trace, writable
 
 #: files below this size are read before a progress bar could be drawn
 _LONG_WORK_BYTES = 16 << 20
@@ -104,9 +104,9 @@ def command(
             if len(traces) == 1:
                 raise
             failed += 1
-            click.echo(f"ktrace: error: {error}", err=True)
+            click.echo(writable(f"ktrace: error: {error}"), err=True)
             if json_:
-                click.echo(msgspec.json.encode({"file": str(path), "error": error.message}))
+                click.echo(msgspec.json.encode({"file": writable(str(path)), "error": writable(error.message)}))
             continue
         if json_:
             click.echo(msgspec.json.encode(summary))
@@ -159,7 +159,7 @@ def _with_pages(
     if capture_trace is not None:
         words += ["--capture-trace", str(capture_trace)]
     with progress_bar(f"{trace.path.name}: shapes", _size(trace.path)) as progress:
-        records = trace.records(picks, shlex.join(words), progress, tree)
+        records = trace.records(picks, writable(shlex.join(words)), progress, tree)
     published = [publish(record, out, languages, refresh=False) for record in records]
     refresh_index(out, languages)
     return msgspec.structs.replace(

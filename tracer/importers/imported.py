@@ -28,6 +28,11 @@ from tracer.model.environment import TraceOrigin
 _PLAUSIBLE_YEARS = (2015, 2100)
 
 
+def writable(text: str) -> str:
+    """A path, or text with one in it, as text that can be written anywhere: what is no UTF-8 in it is replaced."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
 class ImportedTrace:
     """A trace with its links.
 
@@ -53,7 +58,7 @@ class ImportedTrace:
 
     def summary(self) -> Summary:
         """What the trace holds, in figures."""
-        return summarise(self.joined, str(self.path), self.capture, self.stacks)
+        return summarise(self.joined, writable(str(self.path)), self.capture, self.stacks)
 
     def picks(
         self, kernels: Sequence[str] = (), ops: Sequence[str] = (), frames: Sequence[str] = (), top: int | None = None
@@ -131,7 +136,7 @@ class ImportedTrace:
         with self.path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return TraceOrigin(
-            file=self.path.name,
+            file=writable(self.path.name),
             format=timeline.format,
             producer=timeline.producer.name,
             sha256=digest,
@@ -167,7 +172,9 @@ def open_trace(path: Path, capture_path: Path | None = None, progress: Progress 
     captured = join(read_timeline(capture_path, progress=progress))
     capture = Capture(captured, joined)
     if capture.empty:
-        joined.timeline.losses.add(f"the trace given with --capture-trace {NO_CAPTURE}", detail=str(capture_path))
+        joined.timeline.losses.add(
+            f"the trace given with --capture-trace {NO_CAPTURE}", detail=writable(str(capture_path))
+        )
     for replay in capture.replays:
         if not replay.complete and not capture.empty:
             joined.timeline.losses.add(

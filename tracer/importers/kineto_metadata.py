@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tracer.importers.salvage import with_whole_pairs
 from tracer.importers.timeline import Producer, SeenDevice, Timeline
 
 #: packages whose versions explain a kernel
@@ -23,7 +24,7 @@ def _objects(outside: bytes) -> dict[str, Any]:
         return value if isinstance(value, dict) else {}
     except (msgspec.DecodeError, RecursionError):
         pass
-    text = outside.decode(errors="replace")
+    text = with_whole_pairs(outside.decode(errors="replace"))
     for closed in (text, text + "]}", text + "}", text + "]"):
         try:
             value = json.loads(closed, strict=False)

@@ -19,6 +19,7 @@ from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
+from tracer.importers.salvage import with_whole_pairs
 from tracer.importers.timeline import MISSING, Interner, Producer, SeenDevice, Timeline, put_ids
 from tracer.model.evidence import GridUnit
 
@@ -258,7 +259,7 @@ def _command(outside: bytes) -> str | None:
         return None
     text = outside[at : at + (1 << 16)].decode(errors="replace").partition(":")[2].lstrip()
     try:
-        words, _ = json.JSONDecoder().raw_decode(text)
+        words, _ = json.JSONDecoder().raw_decode(with_whole_pairs(text))
     except ValueError:
         return None
     return " ".join(map(str, words)) if isinstance(words, list) else None

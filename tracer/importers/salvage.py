@@ -22,10 +22,15 @@ _SWALLOWED_KEY = re.compile(r'"\s*(?="[^"\\\n]{1,64}"\s*:)')
 _NO_COMMA = re.compile(r'([0-9}\]]|true|false|null)(\s+)(?="[^"\\\n]{1,64}"\s*:)')
 _BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _CONTROL = re.compile(r"[\x00-\x1f]")
+#: any escape of JSON; one of 6 characters is half of a surrogate pair whose other half is not beside it
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", re.DOTALL
+)
 
 _UTF8 = "invalid UTF-8 in a string (replaced)"
 _QUOTES = "unescaped quotes or backslashes in a string (repaired)"
 _COMMA = "a comma is missing inside an event (repaired)"
+_HALF_PAIR = "half of a surrogate pair in a string (replaced)"
 
 _LENIENT = json.JSONDecoder(strict=False)
 
@@ -86,6 +91,13 @@ def _decode(text: str) -> tuple[dict[str, Any], int] | None:
     return (value, end) if isinstance(value, dict) else None
 
 
+def with_whole_pairs(text: str) -> str:
+    """JSON text without halves of surrogate pairs, which stand for no character: no text can hold them."""
+    if "\\u" not in text:
+        return text
+    return _ESCAPE.sub(lambda m: "\\ufffd" if len(m.group()) == 6 else m.group(), text)
+
+
 def repair(piece: bytes) -> Repaired:
     """Reads one JSON object from broken text.
 
@@ -98,6 +110,9 @@ def repair(piece: bytes) -> Repaired:
     except UnicodeDecodeError:
         text = piece.decode(errors="replace")
         problems.append(_UTF8)
+    given, text = text, with_whole_pairs(text)
+    if text != given:
+        problems.append(_HALF_PAIR)
     found = _decode(text)
     if found is None:
         mended, done = _requote(text)
