@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.importers.handmade import call, frame, joined, kernel, lost, op
 from tracer.importers.joins import Found, Joined, stack_names
 from tracer.importers.nesting import NONE
@@ -125,6 +127,46 @@ def test_a_shared_correlation_id_is_told_apart_by_operator_then_name_then_order(
         ("hipLaunchKernel", 30.0),
     ]
     assert lost(own.timeline) == {"kernels that share a correlation id outside a graph": 3}
+
+
+def test_graph_launches_of_two_processes_that_share_an_id_keep_the_kernels_of_their_devices() -> None:
+    ranks = []
+    for rank in (0, 1):
+        ranks += [
+            frame(f"m.py({rank}): replay", 0, 50, pid=rank, tid=1),
+            call("hipGraphLaunch", 10 + rank, 5, 5, pid=rank),
+            *[kernel(f"k{n}", 100 + 10 * n + rank, 5, 5, device=rank) for n in range(3)],
+        ]
+    own = joined(ranks)
+    assert [chain(own, row)["call"] for row in range(6)] == [("hipGraphLaunch", 10.0)] * 3 + [
+        ("hipGraphLaunch", 11.0)
+    ] * 3
+    assert list(own.call_by) == [Found.GRAPH] * 6
+    assert [chain(own, row)["frames"] for row in range(6)] == [[]] * 6
+    assert lost(own.timeline) == {"kernels of graphs whose launch shares its correlation id": 6}
+
+
+def test_graph_launches_of_one_device_that_share_an_id_keep_the_kernels_that_follow_them() -> None:
+    def run(start: float) -> list[dict[str, Any]]:
+        return [call("hipGraphLaunch", start, 5, 5), *[kernel("k", start + 10 + n, 1, 5) for n in range(2)]]
+
+    assert list(joined([*run(100), *run(0), *run(200)]).call) == [0, 0, 1, 1, 2, 2]
+    assert list(joined([*run(0), *run(0)]).call) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("named", "device"), [({"kernel": "alone"}, 0), ({}, 1)])
+def test_a_launch_that_shares_the_id_of_a_graph_keeps_its_own_kernel(named: dict[str, str], device: int) -> None:
+    own = joined(
+        [
+            call("hipLaunchKernel", 5, 1, 5, pid=2, **named),
+            call("hipGraphLaunch", 10, 5, 5, pid=1),
+            kernel("a", 100, 1, 5),
+            kernel("alone", 110, 1, 5, device=device),
+            kernel("b", 120, 1, 5),
+        ]
+    )
+    assert list(own.call) == [1, 0, 1]
+    assert list(own.call_by) == [Found.GRAPH, Found.SHARED_ID, Found.GRAPH]
 
 
 def test_two_kernels_of_one_launch_are_both_linked_and_counted() -> None:

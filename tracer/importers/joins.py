@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from tracer.importers.columns import column
 from tracer.importers.losses import Losses
 from tracer.importers.nesting import NONE, Nest, nest
+from tracer.importers.shared_ids import rows_that_share, tell_apart, tell_graphs_apart
 from tracer.importers.timeline import MISSING, Timeline, launches_graph, launches_kernel
 
 
@@ -34,6 +35,7 @@ class Joined:
 
     Attributes:
         call: row of the runtime call, or NONE; call_by: how it was found.
+        shared_graphs: rows of graphs' kernels whose launch was told apart from other calls with its id.
         op: index into `ops`, or NONE; op_by: how.
         frame: index into `frames`, or NONE; a kernel of a graph has none of its own.
         launched_frame, launched_op: for every runtime call, the innermost frame and operator around it, or NONE.
@@ -48,6 +50,7 @@ class Joined:
         self.timeline = timeline
         self.call = none * count
         self.call_by = bytearray(count)
+        self.shared_graphs: set[int] = set()
         self.op = none * count
         self.op_by = bytearray(count)
         self.frame = none * count
@@ -104,8 +107,8 @@ def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
     found.append(Found.NO)  # the last one answers for NONE
     joined.call_by = bytearray([found[call] for call in linked])
     joined.unlaunched = [row for row, call in enumerate(linked) if call == NONE] if NONE in linked else []
-    shared_calls = _shared(calls.correlation) if len(by_id) < len(calls) else {}
-    shared_kernels = _shared(kernels.correlation) if len(set(kernels.correlation)) < len(kernels) else {}
+    shared_calls = rows_that_share(calls.correlation) if len(by_id) < len(calls) else {}
+    shared_kernels = rows_that_share(kernels.correlation) if len(set(kernels.correlation)) < len(kernels) else {}
     for correlation, rows in shared_kernels.items():
         if correlation not in shared_calls:
             for row in rows:
@@ -117,34 +120,17 @@ def _calls_of_kernels(timeline: Timeline, joined: Joined) -> None:
             if correlation in shared_calls:
                 kernels_of.setdefault(correlation, []).append(row)
         for correlation, rows in kernels_of.items():
-            _tell_apart(timeline, joined, rows, shared_calls[correlation])
-
-
-def _shared(correlations: array[int]) -> dict[int, list[int]]:
-    """Ids that stand in several rows, with the rows."""
-    rows: dict[int, list[int]] = {}
-    for row, correlation in enumerate(correlations):
-        rows.setdefault(correlation, []).append(row)
-    return {correlation: own for correlation, own in rows.items() if len(own) > 1 and correlation != MISSING}
-
-
-def _tell_apart(timeline: Timeline, joined: Joined, rows: list[int], candidates: list[int]) -> None:
-    """Links kernels to calls that share one correlation id: by external id and kernel name, then in order of time."""
-    kernels, calls = timeline.kernels, timeline.calls
-    groups: dict[tuple[int, int], list[int]] = {}
-    for candidate in sorted(candidates, key=lambda c: calls.start_us[c]):
-        groups.setdefault((calls.external[candidate], calls.kernel[candidate]), []).append(candidate)
-    ordered = sorted(candidates, key=lambda c: calls.start_us[c])
-    taken: dict[tuple[int, int], int] = {}
-    for row in sorted(rows, key=lambda r: kernels.start_us[r]):
-        key = (kernels.external[row], kernels.name[row])
-        if key not in groups:
-            key = (kernels.external[row], -1)
-        fitting = groups.get(key, ordered)
-        turn = taken.get(key, 0)
-        taken[key] = turn + 1
-        joined.call[row] = fitting[min(turn, len(fitting) - 1)]
-        joined.call_by[row] = Found.SHARED_ID
+            candidates = shared_calls[correlation]
+            launches = [call for call in candidates if calls.name[call] in graphs]
+            ran: dict[int, int] = {}
+            if launches:
+                own, ran = tell_graphs_apart(timeline, rows, candidates, launches)
+            else:
+                own = tell_apart(timeline, rows, candidates)
+            for linked_to, how in ((own, Found.SHARED_ID), (ran, Found.GRAPH)):
+                for row, call in linked_to.items():
+                    joined.call[row], joined.call_by[row] = call, how
+            joined.shared_graphs.update(ran)
 
 
 def _launch_rows(timeline: Timeline, joined: Joined) -> dict[int, list[int]]:
@@ -222,6 +208,11 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         "kernels that share a correlation id outside a graph",
         joined.call_by.count(Found.SHARED_ID),
         detail="linked by name and order: inferred",
+    )
+    losses.add(
+        "kernels of graphs whose launch shares its correlation id",
+        len(joined.shared_graphs),
+        detail="linked by device and order: inferred",
     )
     if min(kernels.duration_us, default=1.0) <= 0:
         losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))

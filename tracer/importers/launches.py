@@ -13,6 +13,7 @@ _WORK_ITEM_CALLS = frozenset({"hipExtModuleLaunchKernel", "hipHccModuleLaunchKer
 
 #: how a kernel is linked to its call where several share the id
 BY_SHARED_ID = "an id that several calls or kernels share, told apart by name and order"
+BY_SHARED_GRAPH_ID = "an id that several calls share, one of them the graph's launch, told apart by device and order"
 _HOW = {
     Found.ID: "id",
     Found.ID_AND_NESTING: "id, confirmed by nesting in time",
@@ -77,7 +78,7 @@ def runtime_call(joined: Joined, row: int, frame: int | None, origin_us: float) 
     thread = timeline.threads.values_[calls.thread[call]][1]
     correlation = calls.correlation[call]
     external = calls.external[call]
-    shared = joined.call_by[row] == Found.SHARED_ID
+    reason = _why_inferred(joined, row)
     return RuntimeCall(
         name=timeline.names.values_[calls.name[call]],
         start_ns=round((calls.start_us[call] - origin_us) * 1000),
@@ -86,9 +87,16 @@ def runtime_call(joined: Joined, row: int, frame: int | None, origin_us: float) 
         correlation=stated_id(correlation),
         external_id=stated_id(external),
         frame=frame,
-        evidence=Evidence.INFERRED if shared else Evidence.OBSERVED,
-        reason=BY_SHARED_ID if shared else None,
+        evidence=Evidence.INFERRED if reason else Evidence.OBSERVED,
+        reason=reason,
     )
+
+
+def _why_inferred(joined: Joined, row: int) -> str | None:
+    """Why a kernel's link to its runtime call is only inferred; None when an id of its own states it."""
+    if row in joined.shared_graphs:
+        return BY_SHARED_GRAPH_ID
+    return BY_SHARED_ID if joined.call_by[row] == Found.SHARED_ID else None
 
 
 def launch(
@@ -132,7 +140,8 @@ def launch(
         if unit is not None:
             joined_by["grid"] = "the launch in the trace of the graph's capture"
     if found:
-        joined_by["runtime"] = "correlation " + _HOW[found] if found is Found.ID else _HOW[found]
+        stated = "correlation " + _HOW[found] if found is Found.ID else _HOW[found]
+        joined_by["runtime"] = _why_inferred(joined, row) or stated
     if joined.op_by[row] and cpu_op is not None:
         joined_by["cpu_op"] = "external " + _HOW[Found(joined.op_by[row])]
         if joined.op_by[row] == Found.NESTING:
