@@ -84,6 +84,25 @@ def test_a_capture_that_differs_is_incomplete_with_the_counts(
     assert (dict(compared.missing), dict(compared.surplus)) == (missing, surplus)
 
 
+def test_of_several_captures_the_stretch_is_taken_that_holds_the_replays_names() -> None:
+    own = Capture(joined(captured(["a", "b", "a", "c", "b", "a", "c"])), joined(replayed(["a", "c"], ["b", "a", "c"])))
+    assert matches(own, 5) == [2, 3, 1, 2, 3]
+    assert [(r.captured, r.in_order, r.stretches, r.complete, r.surplus) for r in own.replays] == [
+        (7, True, 2, True, ())
+    ] * 2
+    match = own.match_of(0)
+    assert match is not None
+    assert match.reason == (
+        "kernel 1 of 2 in the graph is launch 3 of 7 in its capture; all names agree in order, as they do in 2 "
+        "stretches of it, of which the first was taken"
+    )
+
+
+def test_stretches_do_not_overlap() -> None:
+    (compared,) = Capture(joined(captured(["a"] * 5)), joined(replayed(["a", "a"]))).replays
+    assert (compared.stretches, compared.matched, compared.complete) == (2, 2, True)
+
+
 def test_a_trace_without_a_capture_is_said_to_hold_none_and_lists_no_kernel_as_missing() -> None:
     ordinary = [call("hipLaunchKernel", 1, 1, 5), kernel("a", 10, 1, 5)]
     own = Capture(joined(ordinary), joined(replayed(["a", "b"])))

@@ -99,11 +99,13 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
         f"with a tile {_share(summary.tile_us, whole).strip()}",
     ]
     for replay in summary.replays:
+        several = (replay.stretches or 0) > 1
         found = (
             f"no stack: the trace given with --capture-trace {NO_CAPTURE}"
             if replay.captured == 0
             else f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
             + (", all names in order" if replay.in_order else "")
+            + (f" in {replay.stretches} stretches of it, of which the first was taken" if several else "")
             + ("" if replay.named else ", by order alone: its launch calls state no kernel names")
             + ("" if replay.complete else "; the capture is INCOMPLETE")
             if replay.matched is not None

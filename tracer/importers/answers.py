@@ -79,9 +79,10 @@ class ReplaySummary(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         call: the runtime call; kernels, us: what it ran.
         matched: kernels with a launch in the capture; captured: launches there; in_order: whether all names agree.
+        stretches: how many stretches of the capture hold the same names in the same order; of several the first counts.
         named: whether the capture's launch calls state kernel names; without them order alone has to do.
         missing, surplus: kernels that the capture lacks, or that only it has, with counts.
-        complete: whether capture and replay hold the same kernels.
+        complete: whether the capture, or a stretch of it, holds the same kernels as the replay.
     """
 
     call: str
@@ -90,6 +91,7 @@ class ReplaySummary(msgspec.Struct, frozen=True, kw_only=True):
     matched: int | None = None
     captured: int | None = None
     in_order: bool | None = None
+    stretches: int | None = None
     named: bool | None = None
     missing: dict[str, int] = {}
     surplus: dict[str, int] = {}

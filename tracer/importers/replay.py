@@ -8,13 +8,14 @@ alone has to do, where the counts agree and one stream ran it all. A match can b
 from __future__ import annotations
 
 import difflib
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 
 from tracer.importers.joins import Found, Joined
-from tracer.importers.timeline import launches_graph
+from tracer.importers.timeline import Interner, launches_graph
 
 #: what a trace is said to be that --capture-trace should not have named
 NO_CAPTURE = "holds no capture: every launch call in it ran its kernel"
@@ -41,8 +42,10 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         captured: launches in the capture.
         named: whether the capture's launch calls state kernel names.
         in_order: whether the names agree one by one from first to last.
+        stretches: how many stretches of the capture hold these names in this order; of several the first is taken.
         missing: (name, how many) that the replay ran and the capture lacks; surplus: the other way round. Empty where
-            the trace holds no capture at all (`captured` is 0).
+            the trace holds no capture at all (`captured` is 0), and where a stretch of it holds what was replayed: the
+            rest belongs to other graphs.
     """
 
     call: int
@@ -50,6 +53,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     matched: int
     captured: int
     in_order: bool
+    stretches: int = 0
     named: bool = True
     missing: tuple[tuple[str, int], ...] = ()
     surplus: tuple[tuple[str, int], ...] = ()
@@ -99,8 +103,9 @@ class Capture:
         if not any(captured):
             self._match_by_order(replayed, call, rows, launches)
             return
-        in_order = ran == captured
-        pairs = list(range(len(ran))) if in_order else _align(ran, captured)
+        starts = _stretches(ran, captured)
+        in_order = bool(starts)
+        pairs = [starts[0] + step for step in range(len(ran))] if starts else _align(ran, captured)
         once = {name for name, count in Counter(ran).items() if count == 1} & {
             name for name, count in Counter(captured).items() if count == 1
         }
@@ -114,6 +119,8 @@ class Capture:
                     f"kernel {position + 1} of {len(ran)} in the graph is launch {other + 1} of {len(captured)} in its "
                     "capture; all names agree in order"
                 )
+                if len(starts) > 1:
+                    reason += f", as they do in {len(starts)} stretches of it, of which the first was taken"
             else:
                 sure = "its name occurs once in both" if ran[position] in once else "its name occurs several times"
                 reason = (
@@ -129,8 +136,9 @@ class Capture:
                 matched=matched,
                 captured=len(captured),
                 in_order=in_order,
+                stretches=len(starts),
                 missing=tuple((ran_count - captured_count).most_common()),
-                surplus=tuple((captured_count - ran_count).most_common()),
+                surplus=() if in_order else tuple((captured_count - ran_count).most_common()),
             )
         )
 
@@ -179,6 +187,21 @@ def _captured_launches(joined: Joined) -> list[tuple[str, int]]:
     rows = [row for row in joined.kernelless if not launches_graph(names[calls.name[row]])]
     rows.sort(key=lambda row: calls.start_us[row])
     return [(names[calls.kernel[row]] if calls.kernel[row] >= 0 else "", row) for row in rows]
+
+
+def _stretches(ran: Sequence[str], captured: Sequence[str]) -> list[int]:
+    """Where `captured` holds all of `ran`, one behind the other, without overlap."""
+    numbers: Interner[str] = Interner()
+    width = array("q").itemsize
+    text, wanted = (array("q", [numbers[name] for name in names]).tobytes() for names in (captured, ran))
+    found: list[int] = []
+    at = 0
+    while (at := text.find(wanted, at)) >= 0:
+        whole = at % width == 0  # else it is in the middle of numbers
+        if whole:
+            found.append(at // width)
+        at += len(wanted) if whole else 1
+    return found
 
 
 def _align(ran: Sequence[str], captured: Sequence[str]) -> list[int | None]:

@@ -243,6 +243,7 @@ def _replays(joined: Joined, capture: Capture | None) -> tuple[ReplaySummary, ..
                 matched=replay.matched if replay else None,
                 captured=replay.captured if replay else None,
                 in_order=replay.in_order if replay else None,
+                stretches=replay.stretches if replay else None,
                 named=replay.named if replay else None,
                 missing=dict(replay.missing) if replay else {},
                 surplus=dict(replay.surplus) if replay else {},
