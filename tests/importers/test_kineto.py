@@ -218,6 +218,7 @@ WHOLE = trace(EVENTS, after={"x": {"y": "z"}})
 BARE = json.dumps(EVENTS).encode()
 SECOND = b'{"ph": "X", "cat": "kernel", "name": "k1"'
 NO_EVENT = "elements that are no events"
+EARLY_END = "a ] between two events (read without it)"
 #: text, what is lost, and the text that stands at the byte which the loss names
 DAMAGED = {
     "a number last": (WHOLE.replace(b"}], ", b"}, 51], "), NO_EVENT, b"51]"),
@@ -241,6 +242,10 @@ DAMAGED = {
         "text between two events that is no event",
         b"x, " + SECOND,
     ),
+    "a bracket between": (WHOLE.replace(b", " + SECOND, b", ]" + SECOND), EARLY_END, b"]" + SECOND),
+    "a bracket for a comma": (WHOLE.replace(b", " + SECOND, b" ]" + SECOND), EARLY_END, b"]" + SECOND),
+    "a bracket before a comma": (WHOLE.replace(b", " + SECOND, b"] , " + SECOND), EARLY_END, b"] , " + SECOND),
+    "a bracket between in a bare list": (BARE.replace(b", " + SECOND, b"]\n," + SECOND), EARLY_END, b"]\n," + SECOND),
     "text behind": (WHOLE + b"\n more \xff", "text after the end of the trace", b"more"),
     "text behind a bare list": (BARE + b"}", "text after the end of the trace", b"}"),
     "no last brace": (WHOLE[:-1], "the last } is missing: the file may have ended early", b""),

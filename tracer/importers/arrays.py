@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from tracer.importers.boundaries import opening_behind_bracket
 from tracer.importers.elements import Batch, Elements, SliceReader
 from tracer.importers.losses import Losses
 
@@ -64,14 +65,14 @@ class ArrayStream:
         if "" in self._wanted and self._buffer.lstrip()[:1] == b"[":
             self._drop(self._buffer.index(b"["))
             self._keep_outside(b"[")
-            yield from self._array("", self._wanted[""])
+            yield from self._arrays_of("", self._wanted[""])
         while True:
             found = self._key.search(self._buffer)
             if found is not None:
                 key, end = found.group(1).decode(), found.end()
                 self._keep_outside(self._buffer[:end] + b"[")
                 self._drop(end)
-                yield from self._array(key, self._wanted[key])
+                yield from self._arrays_of(key, self._wanted[key])
                 continue
             surplus = len(self._buffer) - _KEY_TAIL
             if surplus > 0:
@@ -106,12 +107,28 @@ class ArrayStream:
         start, base = self._kept[bisect_right(self._kept, kept, key=lambda piece: piece[0]) - 1]
         return base + kept - start
 
+    def _arrays_of(self, key: str, elements: Elements[Any]) -> Generator[Batch[Any], None, None]:
+        """Reads one array, also where brackets close it too early."""
+        self._arrays += 1
+        yield from self._array(key, elements)
+        while self.complete and self._goes_on(elements):
+            yield from self._array(key, elements)
+
+    def _goes_on(self, elements: Elements[Any]) -> bool:
+        """Whether more elements follow the bracket at which an array was closed; then it becomes a comma."""
+        while len(self._buffer) < _KEY_TAIL and self._more():
+            pass
+        if opening_behind_bracket(elements.first_keys).match(self._buffer) is None:
+            return False
+        self._losses.add("a ] between two events (read without it)", byte=self._base)
+        self._buffer[0] = _COMMA
+        return True
+
     def _array(self, key: str, elements: Elements[Any]) -> Generator[Batch[Any], None, None]:
         """Reads one array, from its opening bracket on; then the buffer begins with its closing bracket, or is empty.
 
         Between elements the buffer begins with what stands before the next one: the bracket or a comma.
         """
-        self._arrays += 1
         reader = SliceReader(key, self._arrays, elements, self._losses)
         self.complete = False
         known_start: int | None = None

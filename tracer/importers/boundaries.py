@@ -33,6 +33,12 @@ def opening_of(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
     return re.compile(rb'\{\s*"(?:' + b"|".join(re.escape(key.encode()) for key in first_keys) + rb')"\s*:')
 
 
+@cache
+def opening_behind_bracket(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    """A closing bracket with an element behind it, which stands in no well-formed JSON text."""
+    return re.compile(rb"\][\s,]*" + opening_of(first_keys).pattern)
+
+
 def end_of(text: bytes, final: bool) -> int:
     """Where the elements of a text end that holds nothing else: at the array's bracket, where the file ends with it."""
     return text.rindex(b"]") if final else len(text)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tracer.importers.arrays import ArrayStream, array_keys
-from tracer.importers.boundaries import boundary_before, opening_of
+from tracer.importers.boundaries import boundary_before, opening_behind_bracket, opening_of
 from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.kineto_columns import ColumnFiller
@@ -34,6 +34,7 @@ SHORTEST_FRAME_US = 0.4
 array_keys((_EVENTS,))
 boundary_before(FIRST_KEYS)
 opening_of(FIRST_KEYS)
+opening_behind_bracket(FIRST_KEYS)
 
 
 class _Gathered(msgspec.Struct):
