@@ -89,6 +89,13 @@ def test_metadata_alone_is_an_answer(tmp_path: Path) -> None:
     assert not len(timeline.kernels)
 
 
+def test_a_trace_of_another_tool_is_not_said_to_lack_gpu_activity_alone(tmp_path: Path) -> None:
+    timeline = read_timeline(write(tmp_path, trace([{**kernel("fusion", 1, 2), "cat": "hpu_op"}])))
+    told = {loss.what: loss.detail for loss in timeline.losses.entries()}
+    assert told["events of categories that are not read"] == "hpu_op (1)"
+    assert "stands in events of categories that are not read" in (told["no kernels are in the trace"] or "")
+
+
 def test_no_device_and_no_distributed_properties_are_no_problem(tmp_path: Path) -> None:
     timeline = read_timeline(write(tmp_path, json.dumps({"traceEvents": [kernel("k", 1, 2)]}).encode()))
     assert (timeline.devices, len(timeline.kernels), lost(timeline)) == ((), 1, {})

@@ -105,6 +105,22 @@ def test_a_number_too_long_for_python_in_metadata_costs_no_event() -> None:
     assert lost(timeline) == {NO_JSON: 1}
 
 
+def test_categories_that_are_not_read_are_told_with_their_events() -> None:
+    """As in traces of other accelerators and other tools."""
+    jax = {"ph": "X", "pid": 1, "tid": 1, "ts": 1.5, "dur": 2, "name": "fusion.3", "args": {"hlo_op": "fusion.3"}}
+    timeline = read(trace([jax, jax, {**jax, "cat": "hpu_op"}, *[{**jax, "cat": f"c{n}"} for n in range(5)]]))
+    (loss,) = timeline.losses.entries()
+    assert (loss.what, loss.count) == ("events of categories that are not read", 8)
+    assert loss.detail == "none at all (2), hpu_op (1), c0 (1), c1 (1), c2 (1), others"
+
+
+def test_the_runtime_calls_of_other_accelerators_are_calls() -> None:
+    launch = {**call("urEnqueueKernelLaunch", 1, 1, 5), "cat": "xpu_runtime"}
+    own = join(read(trace([frame("m.py(1): f", 0, 9), launch, kernel("gemm_kernel", 20, 5, 5)])))
+    assert (own.call[0], lost(own.timeline)) == (0, {})
+    assert own.frame[0] == 0
+
+
 def test_half_of_a_surrogate_pair_is_replaced_wherever_it_stands_and_costs_nothing() -> None:
     half = "\ud800"  # json writes it as an escape, which stands for no character
     own = [kernel(f"k{half}", 1, 1), kernel("whole", 3, 1)]
@@ -174,7 +190,7 @@ def test_an_object_without_an_events_keys_is_counted_with_its_byte(around: str, 
 def test_an_object_that_says_no_more_than_its_time_is_an_event() -> None:
     timeline = read(trace([kernel("k", 1, 2), {"ph": "X", "ts": 5}, {"ph": "X", "cat": "python_function"}]))
     assert timeline.events == {"kernel": 1, "": 1, "python_function": 1}
-    assert lost(timeline) == {}
+    assert lost(timeline) == {"events of categories that are not read": 1}
 
 
 def test_a_clock_of_whole_microseconds_is_noticed() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tracer.errors import TraceError
 from tracer.importers.bytestream import ByteStream, Progress
-from tracer.importers.kineto import read_kineto
+from tracer.importers.kineto import UNREAD, read_kineto
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_csv import columns_of, read_rocprof_csv
 from tracer.importers.rocprof_json import read_rocprof_json
@@ -99,9 +99,9 @@ def _checked(timeline: Timeline, path: Path) -> Timeline:
             f"nothing could be read from {path}: it holds no events" + (f": {lost}" if lost else ""), expected=EXPECTED
         )
     if not len(timeline.kernels):
-        timeline.losses.add(
-            "no kernels are in the trace", detail="GPU activity was not recorded, or all of it was lost; see the counts"
-        )
+        elsewhere = ", stands in events of categories that are not read" if UNREAD in timeline.losses else ""
+        why = f"GPU activity was not recorded{elsewhere}, or all of it was lost; see the counts"
+        timeline.losses.add("no kernels are in the trace", detail=why)
     return timeline
 
 

@@ -24,6 +24,11 @@ from tracer.importers.losses import Losses
 from tracer.importers.timeline import Timeline
 
 _EVENTS = "traceEvents"
+UNREAD = "events of categories that are not read"
+#: every event is of one of these; a complete event of no category is by another tool, or damaged
+_READ = frozenset(KNOWN_CATEGORIES) - {""}
+#: categories that are not read, of which the names are told
+_TOLD_CATEGORIES = 5
 #: events of one kind that are handled together: they come a few at a time
 _TOGETHER = 256
 #: Python functions shorter than this are passed over: a function that launches a kernel lasts at least as long as the
@@ -163,6 +168,10 @@ class KinetoReader:
         """Closes the reading: adds what was gathered, and notes a coarse clock."""
         for kind in list(self._gathered):
             self._flush(kind)
+        unread = {name: count for name, count in self._timeline.events.items() if name not in _READ}
+        told = [f"{name[:40] or 'none at all'} ({count:,})" for name, count in list(unread.items())[:_TOLD_CATEGORIES]]
+        told += ["others"] * (len(unread) > len(told))
+        self._losses.add(UNREAD, sum(unread.values()), detail=", ".join(told))
         if self._columns.whole_us and len(self._timeline.kernels):
             self._timeline.clock_us = 1.0
 
