@@ -138,6 +138,25 @@ def test_an_inner_span_written_first_at_the_same_start_is_put_inside() -> None:
     assert [[nested.name[i] for i in nested.chain(index)] for index in nested.innermost[0]] == [[1, 2], [1]]
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), max_size=14, unique=True),
+    _INSTANTS,
+    st.lists(st.integers(0, 12), max_size=3),
+)
+@example([(0, 20), (1, 4), (2, 30), (6, 2), (12, 1)], [3.0, 7.0, 9.0, 12.0, 25.0], [])
+@settings(max_examples=400, deadline=None)
+def test_no_span_that_has_ended_is_around_an_instant_however_spans_cross(
+    given_spans: list[tuple[int, int]], instants: list[float], cuts: list[int]
+) -> None:
+    spans = sorted(
+        ((float(start), float(start + length)) for start, length in given_spans), key=lambda s: (s[0], -s[1])
+    )
+    nested = nest(store(spans, cuts), {0: instants})
+    found = [[nested.name[i] for i in nested.chain(index)] for index in nested.innermost[0]]
+    assert found == [around(spans, instant) for instant in instants]
+    assert all(parent < index for index, parent in enumerate(nested.parent))
+
+
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_span_that_outlives_the_one_it_begins_in_is_counted(apart: bool) -> None:
     own = SpanStore()

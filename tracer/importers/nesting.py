@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 
 from tracer.importers.columns import column, put
+from tracer.importers.outliving import Columns, without_ended_parents
+from tracer.importers.spans import NONE as NONE
 from tracer.importers.spans import Block, SpanStore
-
-NONE = -1
 
 _NEVER = float("inf")
 _ZEROS = repeat(0)
@@ -32,7 +32,8 @@ class Nest:
         parent: index of the enclosing span, or NONE.
         innermost: thread -> for each of its instants, in ascending order, the index of the innermost span, or NONE.
         duplicates: spans left out because an equal one (same thread, times, name and id) is there.
-        crossing: spans that begin inside another one and end after it.
+        crossing: spans that begin inside another one and end after it; where an instant lies behind the end of the
+            outer one, they stand in the tree once more, below what is open then.
     """
 
     def __init__(self) -> None:
@@ -98,6 +99,8 @@ class _Sweep:
         self._innermost = array("q")
         self._duplicates = 0
         self._crossing = 0
+        #: whether a span is open at an instant at which the one around it has ended
+        self._tangled = False
         #: whether a span came after one that it encloses or that begins later; then the sweep is worthless
         self.disordered = False
         self._last_start = -_NEVER
@@ -157,6 +160,7 @@ class _Sweep:
         while inner:
             if own.end[inner] < end:
                 self._crossing += 1
+                self._tangled |= self._instants[bisect_right(self._instants, own.end[inner])] <= end
                 self.disordered |= own.start[inner] == start
                 return False
             if own.start[inner] != start or own.end[inner] != end:
@@ -186,14 +190,17 @@ class _Sweep:
     def close(self, thread: int, into: Nest) -> None:
         """Adds what was found to `into`."""
         self._take(_LAST)
+        kept = Columns(self._start, self._end, self._name, self._extra, self._parent, self._innermost)
+        if self._tangled:
+            kept = without_ended_parents(kept, self._instants[:-1])
         base = len(into)
-        into.thread.extend(array("q", [thread]) * len(self._start))
-        into.start.extend(self._start)
-        into.end.extend(self._end)
-        into.name.extend(self._name)
-        into.extra.extend(self._extra)
-        into.parent.extend(_moved(self._parent, base))
-        into.innermost[thread] = _moved(self._innermost, base)
+        into.thread.extend(array("q", [thread]) * len(kept.start))
+        into.start.extend(kept.start)
+        into.end.extend(kept.end)
+        into.name.extend(kept.name)
+        into.extra.extend(kept.extra)
+        into.parent.extend(_moved(kept.parent, base))
+        into.innermost[thread] = _moved(kept.innermost, base)
         into.duplicates += self._duplicates
         into.crossing += self._crossing
 

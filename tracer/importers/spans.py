@@ -21,6 +21,9 @@ HELD_SPANS = 1 << 17
 #: a block to which no more spans are added, so that it seldom has to be moved as it grows
 FULL_BLOCK = 1 << 11
 
+#: the index of no span
+NONE = -1
+
 _COLUMNS = "ddqq"
 _ZERO = array("q", [0])
 
