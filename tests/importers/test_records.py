@@ -318,6 +318,13 @@ def test_inputs_are_read_only_for_the_operators_asked_for(tmp_path: Path) -> Non
     assert read_op_inputs(path, set()) == {}
 
 
+def test_an_id_that_operators_with_other_inputs_share_gives_none(tmp_path: Path) -> None:
+    made = [op("aten::mm", 1, 5, 7, types=["float"], dims=[[2, 3]], tid=thread) for thread in (1, 2)]
+    assert list(read_op_inputs(write(tmp_path, trace(made)), {7})) == [7]
+    made.append(op("aten::mm", 1, 5, 7, types=["float"], dims=[[4, 3]], tid=3))
+    assert read_op_inputs(write(tmp_path, trace(made)), {7}) == {}
+
+
 @pytest.mark.parametrize(
     ("op_name", "a", "b", "shape"),
     [

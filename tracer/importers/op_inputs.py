@@ -151,18 +151,22 @@ def read_op_inputs(
         progress: as for reading the trace.
 
     Returns:
-        external id -> arguments; operators whose inputs were not recorded are not there.
+        external id -> arguments; operators whose inputs were not recorded are not there, nor are ids that several
+        operators with other inputs share, as in files merged from several processes.
     """
     if not wanted:
         return {}
     losses = Losses()  # the first pass has counted them
     elements = Elements(first_keys=FIRST_KEYS, decode=_decode, loosen=lambda value, byte: None)
     found: dict[int, tuple[Argument, ...]] = {}
+    shared: set[int] = set()
     for batch in ArrayStream(
         ByteStream(path, losses, progress).blocks(), {"traceEvents": elements, "": elements}, losses
     ):
         for event in batch.items:
             if event.args.external in wanted and event.cat == "cpu_op":
                 args = event.args
-                found[args.external] = arguments_of(*map(_value, (args.types, args.dims, args.strides, args.concrete)))
-    return found
+                given = arguments_of(*map(_value, (args.types, args.dims, args.strides, args.concrete)))
+                if found.setdefault(args.external, given) != given:
+                    shared.add(args.external)
+    return {external: given for external, given in found.items() if external not in shared}
