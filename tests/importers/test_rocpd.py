@@ -125,6 +125,13 @@ def test_rpd_is_read_with_the_grid_of_its_launch_call(tmp_path: Path) -> None:
     assert joined.timeline.copies_us == [(2, 3.1, 1.0)]
 
 
+def test_a_kernel_of_rpd_without_a_name_is_kept_and_counted(tmp_path: Path) -> None:
+    unnamed = "INSERT INTO rocpd_op VALUES (3, 2, 1, 0, 6000, 6500, 5, 2), (4, 2, 1, 0, 7000, 7500, NULL, 2);"
+    timeline = read_sqlite(database(tmp_path, RPD + unnamed), Losses())
+    assert [name for name, _, _ in kernels(timeline)] == ["k()", "operation 3", "operation 4"]
+    assert lost(timeline) == {"kernels whose symbol is not in the file (named by number)": 2}
+
+
 def test_another_database_is_refused_with_its_tables(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="its tables are books"):
         read_sqlite(database(tmp_path, "CREATE TABLE books (title TEXT);"), Losses())

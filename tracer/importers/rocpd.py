@@ -27,6 +27,7 @@ _LARGEST_REPAIR_BYTES = 1 << 30
 
 _DISPATCHES = "rocpd_kernel_dispatch"
 _DAMAGED = "damaged database"
+_UNNAMED = "kernels whose symbol is not in the file (named by number)"
 
 
 class _Database:
@@ -164,7 +165,7 @@ def _rocpd_kernels(database: _Database, suffix: str, process: int, timeline: Tim
         display, symbol, begin, end, device, stream_id, stack, gx, gy, gz, bx, by, bz, lds, scratch, *rest = row
         vgprs, agprs, sgprs, kernel_id = rest
         if not display and not symbol:
-            timeline.losses.add("kernels whose symbol is not in the file (named by number)")
+            timeline.losses.add(_UNNAMED)
         add_kernel(
             timeline,
             KernelRow(
@@ -289,16 +290,19 @@ def _read_rpd(database: _Database, losses: Losses) -> Timeline:
         LEFT JOIN rocpd_string t ON t.id = o.opType_id
     """
     for number, gpu, queue, begin, end, name, kind in database.rows(query, losses, "operations"):
-        if not name or str(kind).startswith(("Copy", "Fill", "Memset", "Marker", "Barrier")):
+        runs_kernel = str(kind).startswith("Kernel")
+        if not (name or runs_kernel) or str(kind).startswith(("Copy", "Fill", "Memset", "Marker", "Barrier")):
             first, last = whole(begin), whole(end)
             if first is not None and last is not None and str(kind).startswith(("Copy", "Fill", "Memset")):
                 timeline.base_ns = timeline.base_ns or first
                 timeline.copies_us.append((whole(gpu) or 0, (first - timeline.base_ns) / 1000, (last - first) / 1000))
             continue
+        if not name:
+            losses.add(_UNNAMED)
         add_kernel(
             timeline,
             KernelRow(
-                name=str(name),
+                name=str(name or f"operation {number}"),
                 begin_ns=whole(begin),
                 end_ns=whole(end),
                 device=whole(gpu) or 0,
