@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 
@@ -124,3 +125,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="can't be read: Is a directory"):
         ByteStream(tmp_path, Losses())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_pipe_is_refused_for_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(TraceError, match="is a pipe") as refused:
+        ByteStream(path, Losses())
+    assert refused.value.hint

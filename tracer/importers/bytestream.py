@@ -5,6 +5,7 @@ Memory stays at a block or two whatever the size of the file.
 
 from __future__ import annotations
 
+import stat
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -63,7 +64,13 @@ class ByteStream:
         self._progress = progress
         self._read = 0
         try:
-            self._size = path.stat().st_size
+            about = path.stat()
+            if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
+                raise TraceError(
+                    f"the trace {path} is a pipe, which can be read only once",
+                    hint="save what comes out of it as a file, and import that",
+                )
+            self._size = about.st_size
             with path.open("rb") as file:
                 head = file.read(4)
         except OSError as error:
