@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importers.handmade import Event, call, frame, joined, kernel, op, trace, write
+from tests.importers.handmade import H100, Event, call, frame, joined, kernel, op, trace, write
 from tracer.importers.compare import Comparable, Diff, compare, from_record, from_summary
 from tracer.importers.imported import open_trace
 from tracer.importers.summary import summarise
@@ -112,6 +112,19 @@ def test_a_live_and_an_imported_record_of_one_kernel_agree_on_its_launch() -> No
     assert not [key for key in found.call if key in ("target.device", "target.arch", "target.compute_units")]
     pair = found.places[0].kernels[0]
     assert (pair.fields, pair.launch) == ({}, {})
+
+
+def test_a_record_and_the_trace_that_it_was_made_from_agree_on_the_launch(tmp_path: Path) -> None:
+    stated = {"grid": [4, 1, 1], "block": [128, 1, 1], "registers": 32, "shared_memory": 1024}
+    events = [call("cudaLaunchKernel", 1, 1, 5), kernel("k", 10, 5, 5, **stated)]
+    own = open_trace(write(tmp_path, trace(events, deviceProperties=[H100])))
+    (record,), summary = own.records(own.picks(top=1)), own.summary()
+    assert (summary.kernels[0].block, summary.kernels[0].resources) == (
+        (128, 1, 1),
+        {"registers": 32, "lds_bytes": 1024},
+    )
+    (place,) = compare(from_record(record, "record"), from_summary(summary)).places
+    assert [pair.launch for pair in place.kernels] == [{}]
 
 
 def test_records_that_are_compared_with_a_trace_have_no_call_to_compare() -> None:

@@ -45,7 +45,8 @@ class KernelGroup(msgspec.Struct, frozen=True, kw_only=True):
         stack: frames, outermost first; empty when there is none.
         stack_evidence: "observed", "inferred" (from a graph's capture, or by a shared id), or null without a stack.
         stack_reason: why there is no stack, or why it is only inferred.
-        grid: blocks, of the first execution; call: the runtime call that launched it.
+        grid: blocks, block: threads, resources: registers, LDS and the like that the trace states, of the first
+            execution; call: the runtime call that launched it.
         graph: whether graph launches ran it.
     """
 
@@ -61,6 +62,8 @@ class KernelGroup(msgspec.Struct, frozen=True, kw_only=True):
     stack_evidence: Evidence | None
     stack_reason: str | None
     grid: tuple[int, int, int] | None
+    block: tuple[int, ...] | None
+    resources: dict[str, int | float]
     call: str | None
     graph: bool
 

@@ -140,7 +140,7 @@ def _of_group(group: KernelGroup, arch: str | None) -> _Kernel:
         count=group.count,
         us=group.us,
     )
-    launch = flattened({"grid": group.grid})
+    launch = flattened({"grid": group.grid, "block": group.block, "resources": group.resources})
     return _Kernel(group.op, own_place(group.stack), decode_kernel(group.name, arch), kernel, launch)
 
 

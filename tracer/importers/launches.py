@@ -129,7 +129,6 @@ def launch(
     timeline, kernels = joined.timeline, joined.timeline.kernels
     call = joined.call[row]
     shape, unit = shape_of(joined, row)
-    shape_of_kernel = kernel_shape(joined, row)
     found = Found(joined.call_by[row])
     joined_by = {}
     if captured is not None and not shape.grid:
@@ -165,16 +164,7 @@ def launch(
         grid=blocks_of(shape.grid, shape.block, unit),
         grid_unit_seen=unit,
         block=shape.block if len(shape.block) == 3 else None,
-        resources=Resources(
-            vgprs=shape.vgprs,
-            agprs=shape.agprs,
-            sgprs=shape.sgprs,
-            registers=shape.registers,
-            # HIP's launch calls state only what was asked for dynamically, which says nothing of the whole
-            lds_bytes=shape_of_kernel.lds_bytes,
-            scratch_bytes=shape.scratch_bytes,
-            occupancy_percent=shape.occupancy_percent,
-        ),
+        resources=resources_of(joined, row, shape),
         start_ns=round((kernels.start_us[row] - origin_us) * 1000),
         duration_us=kernels.duration_us[row],
         device=kernels.device[row],
@@ -189,6 +179,20 @@ def launch(
         reason=reason,
         joined_by=joined_by,
         count=kernels.count[row] if len(kernels.count) else 1,
+    )
+
+
+def resources_of(joined: Joined, row: int, shape: LaunchShape) -> Resources:
+    """What a kernel takes of the machine, where its launch has a shape."""
+    return Resources(
+        vgprs=shape.vgprs,
+        agprs=shape.agprs,
+        sgprs=shape.sgprs,
+        registers=shape.registers,
+        # HIP's launch calls state only what was asked for dynamically, which says nothing of the whole
+        lds_bytes=kernel_shape(joined, row).lds_bytes,
+        scratch_bytes=shape.scratch_bytes,
+        occupancy_percent=shape.occupancy_percent,
     )
 
 

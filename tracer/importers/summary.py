@@ -14,7 +14,7 @@ import msgspec
 
 from tracer.importers.answers import KernelGroup, ReplaySummary, Share, Summary, SummaryDevice
 from tracer.importers.joins import Found, Joined
-from tracer.importers.launches import BY_SHARED_ID, blocks_of, shape_of, why_no_stack
+from tracer.importers.launches import BY_SHARED_ID, blocks_of, resources_of, shape_of, why_no_stack
 from tracer.importers.nesting import NONE
 from tracer.importers.replay import Capture, graph_launches
 from tracer.importers.stacks import NO_STACK, KernelStacks
@@ -223,6 +223,12 @@ def _group(
         stack_evidence=evidence,
         stack_reason=reason,
         grid=blocks_of(shape.grid, shape.block, unit),
+        block=shape.block if len(shape.block) == 3 else None,
+        resources={
+            key: value
+            for key, value in msgspec.structs.asdict(resources_of(joined, first, shape)).items()
+            if value is not None
+        },
         call=timeline.names.values_[timeline.calls.name[call]] if call != NONE else None,
         graph=joined.call_by[first] == Found.GRAPH,
     )
