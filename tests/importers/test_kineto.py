@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace
+from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace, write
+from tracer.importers.imported import open_trace
 from tracer.importers.joins import join
 
 
@@ -140,6 +142,17 @@ def test_kernels_without_a_duration_are_kept_and_counted() -> None:
     timeline = read(trace([kernel("k", 1, None), kernel("k", 2, 3)]))
     assert kernels(timeline) == [("k", 1.0, 0.0), ("k", 2.0, 3.0)]
     assert lost(timeline) == {"kernels without a duration (counted as 0 µs)": 1}
+
+
+def test_durations_and_times_beyond_all_reason_are_counted_and_break_nothing(tmp_path: Path) -> None:
+    made = [kernel("k", 1, dur) for dur in (1.7e308, 1.7e308, -1.7e308, 2.0, None)]
+    made += [kernel("late", 1.7e308, 1.0, 5), call("cudaLaunchKernel", -1.7e308, 1.0, 5), frame("f", -1.7e308, 1.0)]
+    own = open_trace(write(tmp_path, trace(made)))
+    assert own.summary().kernel_us == 3.0
+    told = lost(own.joined.timeline)
+    assert told["kernels whose duration is no time (counted as 0 µs)"] == 3
+    assert told["kernels without a duration (counted as 0 µs)"] == 1
+    assert len(own.records(own.picks(top=9))) == len(own.picks(top=9)) == 2
 
 
 def test_devices_and_streams_may_be_words_or_missing() -> None:

@@ -142,3 +142,18 @@ def test_kernels_and_their_time_are_conserved(rows: list[tuple[str, int, int]], 
     assert [(name, round(us * 1000)) for name, _, us in kernels(timeline)] == [
         (name, length) for name, _, length in rows
     ]
+
+
+@pytest.mark.parametrize("calls", ["1" + "0" * 30, "many", "0", ""])
+def test_a_number_of_calls_that_is_none_counts_as_one_and_is_told(calls: str) -> None:
+    timeline = read(f'"Name","Calls","TotalDurationNs","AverageNs"\n"k",{calls},80000,2000\n"l",2,500,250\n')
+    assert list(timeline.kernels.count) == [1, 2]
+    assert lost(timeline) == {"rows whose number of calls could not be read (counted as 1)": 1}
+
+
+@pytest.mark.parametrize("figure", ["1" + "0" * 40, "1" + "0" * 400, "9" * 5000])
+def test_numbers_beyond_all_reason_cost_their_row_at_most(figure: str) -> None:
+    rows = [row(), row(start=figure), row(agent=figure), row().replace(",512,", f",{figure},")]  # type: ignore[arg-type]
+    timeline = read("\n".join([HEADER, *rows]))
+    assert len(timeline.kernels) == 3
+    assert lost(timeline) == {"rows that could not be read": 1}

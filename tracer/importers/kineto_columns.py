@@ -11,6 +11,9 @@ from tracer.importers.kineto_events import Number, number
 from tracer.importers.spans import SpanStore
 from tracer.importers.timeline import Timeline, put_ids
 
+#: no duration is so long: longer than the world has stood, even where a tool writes nanoseconds
+_ENDLESS_US = 1e27
+
 
 class ColumnFiller:
     """Fills the columns of a timeline. Each method takes events of one kind, of a type that has the fields it needs.
@@ -34,13 +37,17 @@ class ColumnFiller:
         names, shapes = timeline.names, timeline.shapes
         if self.whole_us:
             self.whole_us = all(event.ts.is_integer() for event in events)
-        stated = [event.dur for event in events]
-        durations = _without_nan(stated)
-        if durations is not stated:
-            without = [row for row, us in enumerate(stated) if us != us]
-            timeline.untimed_kernels += len(without)
-            byte = max(byte for row, byte in places if row <= without[0])
-            timeline.losses.add("kernels without a duration (counted as 0 µs)", len(without), from_byte=byte)
+        durations = [event.dur for event in events]
+        for what, find in (
+            ("kernels without a duration (counted as 0 µs)", _missing),
+            ("kernels whose duration is no time (counted as 0 µs)", _endless),
+        ):
+            if odd := find(durations):
+                timeline.untimed_kernels += len(odd)
+                byte = max(byte for row, byte in places if row <= odd[0])
+                timeline.losses.add(what, len(odd), from_byte=byte)
+                for row in odd:
+                    durations[row] = 0.0
         args = [event.args for event in events]
         put(kernels.name, [names[event.name] for event in events])
         put(kernels.start_us, [event.ts for event in events])
@@ -55,7 +62,9 @@ class ColumnFiller:
         """Adds copies and fills."""
         devices = array("q")
         self._put_places(devices, [event.args.device for event in events], events, "pid")
-        durations = _without_nan([event.dur for event in events])
+        durations = [event.dur for event in events]
+        for row in (*_missing(durations), *_endless(durations)):
+            durations[row] = 0.0
         self._timeline.copies_us += zip(devices, [event.ts for event in events], durations, strict=True)
 
     def calls(self, events: list[Any]) -> None:
@@ -123,6 +132,18 @@ class ColumnFiller:
     def _place(self, value: Number) -> int:
         whole = number(value, int)
         return whole if whole is not None else -2 - self._timeline.names[str(value)]
+
+
+def _missing(durations: list[float]) -> list[int]:
+    """Where durations are not stated."""
+    return [row for row, us in enumerate(durations) if us != us] if math.isnan(sum(durations)) else []
+
+
+def _endless(durations: list[float]) -> list[int]:
+    """Where durations are so long that their sum might be no number; others are stated."""
+    if max(durations) < _ENDLESS_US and min(durations) > -_ENDLESS_US:
+        return []
+    return [row for row, us in enumerate(durations) if not -_ENDLESS_US < us < _ENDLESS_US]
 
 
 def _without_nan(durations: list[float]) -> list[float]:

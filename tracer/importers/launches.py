@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tracer.importers.joins import Found, Joined
 from tracer.importers.nesting import NONE
 from tracer.importers.timeline import LaunchShape, Timeline, stated_id
@@ -23,6 +25,12 @@ _HOW = {
 }
 #: how a kernel of a graph comes by the frame and the operator of its launch in the capture
 _BY_CAPTURE = "order and name in the trace of the graph's capture"
+
+
+def nanoseconds(us: float, origin_us: float) -> int:
+    """A time of the trace in nanoseconds since an origin; 0 for one that is beyond all numbers."""
+    since = (us - origin_us) * 1000
+    return round(since) if math.isfinite(since) else 0
 
 
 def grid_unit(timeline: Timeline, shape: LaunchShape, call_name: str | None) -> GridUnit | None:
@@ -81,7 +89,7 @@ def runtime_call(joined: Joined, row: int, frame: int | None, origin_us: float) 
     reason = _why_inferred(joined, row)
     return RuntimeCall(
         name=timeline.names.values_[calls.name[call]],
-        start_ns=round((calls.start_us[call] - origin_us) * 1000),
+        start_ns=nanoseconds(calls.start_us[call], origin_us),
         duration_us=calls.duration_us[call],
         thread=thread if isinstance(thread, int) else 0,
         correlation=stated_id(correlation),
@@ -165,7 +173,7 @@ def launch(
         grid_unit_seen=unit,
         block=shape.block if len(shape.block) == 3 else None,
         resources=resources_of(joined, row, shape),
-        start_ns=round((kernels.start_us[row] - origin_us) * 1000),
+        start_ns=nanoseconds(kernels.start_us[row], origin_us),
         duration_us=kernels.duration_us[row],
         device=kernels.device[row],
         stream=kernels.stream[row],

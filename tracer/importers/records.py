@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from tracer.importers.joins import Found, Joined
-from tracer.importers.launches import launch
+from tracer.importers.launches import launch, nanoseconds
 from tracer.importers.nesting import NONE, Nest
 from tracer.importers.places import read_frame_name
 from tracer.importers.replay import Capture
@@ -66,8 +66,8 @@ def _frames(timeline: Timeline, nest: Nest, ids: _Ids, origin_us: float) -> list
                 thread=_thread(timeline, nest.thread[index]),
                 function=name.function,
                 source=name.source,
-                enter_ns=round((nest.start[index] - origin_us) * 1000),
-                exit_ns=round((nest.end[index] - origin_us) * 1000),
+                enter_ns=nanoseconds(nest.start[index], origin_us),
+                exit_ns=nanoseconds(nest.end[index], origin_us),
             )
         )
     return frames
@@ -93,7 +93,7 @@ def _ops(
                 inputs=inputs.get(external, ()),
                 external_id=stated_id(external),
                 thread=_thread(timeline, nest.thread[index]),
-                start_ns=round((nest.start[index] - origin_us) * 1000),
+                start_ns=nanoseconds(nest.start[index], origin_us),
                 duration_us=nest.end[index] - nest.start[index],
                 frame=frame_ids(_frame_around(joined, nest.thread[index], nest.start[index], frame_ids)),
                 kernel_count=kernel_counts[index] if kernel_counts is not None else None,

@@ -45,7 +45,9 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "counter": ("counter_name",),
 }
 
-_DIGITS = re.compile(r"-?\d+")
+_DIGITS = re.compile(r"-?\d{1,40}")
+#: no time, size or id is larger, and no count
+_LARGEST, _LARGEST_COUNT = 1 << 100, 1 << 62
 
 
 def columns_of(header: str) -> dict[str, int] | None:
@@ -115,8 +117,8 @@ class _Row:
         return self._values[place] if place is not None and place < len(self._values) else None
 
     def number(self, field: str) -> int | None:
-        text = self.text(field)
-        return None if text is None else whole(text)
+        value = whole(self.text(field) or "")
+        return value if value is not None and -_LARGEST < value < _LARGEST else None
 
     def id(self, field: str) -> int | None:
         """A number, also in words around it ("Agent 4")."""
@@ -203,7 +205,10 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
         if key in seen:
             return
         seen.add(key)
-    stream = row.id("stream")
+    stream, count = row.id("stream"), row.number("count")
+    if row.text("count") is not None and not 0 < (count or 0) < _LARGEST_COUNT:
+        count = 1
+        timeline.losses.add("rows whose number of calls could not be read (counted as 1)", byte=offset)
     add_kernel(
         timeline,
         KernelRow(
@@ -221,6 +226,6 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
             vgprs=row.number("vgprs"),
             agprs=row.number("agprs"),
             sgprs=row.number("sgprs"),
-            count=row.number("count") or 1,
+            count=count or 1,
         ),
     )
