@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +83,13 @@ def test_a_fault_of_ours_is_named_and_debug_shows_the_traceback(
 
 def test_the_group_lists_exactly_the_verbs() -> None:
     assert cli.list_commands(click.Context(cli)) == list(VERBS)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_output_that_finds_no_room_is_an_error_with_a_next_step() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "tracer", "devices"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ktrace: error: the output can't be written: ")
+    assert "internal error" not in done.stderr

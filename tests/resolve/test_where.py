@@ -173,6 +173,13 @@ def test_a_code_object_leads_to_the_launch_whose_function_names_it(finder: Finde
     assert [hop.layer for hop in answer.hops][-3:] == ["launch", "instance", "kernel"]
 
 
+def test_a_code_object_that_nothing_names_says_so(mini: Path, tmp_path: Path) -> None:
+    (mini / "hsa/gfx942/one/stray.co").write_text("not really an object")
+    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("stray.co")
+    assert (answer.status, answer.ops) == (WhereStatus.RESOLVED, ())
+    assert "no table of this tree lists it and no source names it" in answer.notes
+
+
 def test_each_launch_of_a_function_has_the_tables_that_its_own_kernel_comes_from(mini: Path, finder: Finder) -> None:
     (mini / "csrc/c/c_one.cu").write_text(
         '#include "asm.h"\nextern "C" void c_one(void* x)\n{\n'

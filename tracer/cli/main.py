@@ -6,6 +6,7 @@ for, so that `ktrace decode` stays as quick as an interpreter start.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -14,6 +15,8 @@ import click
 
 from tracer.errors import KtraceError
 
+#: what the system says where there is no room to write
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 #: verb -> one line for --help; the module tracer.cli.<verb> holds it
 VERBS = {
     "run": "Run (or dry-run) an op, follow it to its kernel, and write its page.",
@@ -122,10 +125,25 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader is gone; nothing more can be said to it
         code = 0
-    except Exception as error:  # the last door: no traceback reaches a user who did not ask for it
+    except OSError as error:
         if debug:
             raise
-        click.echo(f"ktrace: internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("  next step: run it again with --debug and report what it prints", err=True)
-        code = 1
+        if error.errno not in _FULL:
+            code = _internal(error)
+        else:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it can't be written either
+            where = error.filename or "the output"
+            why = f"{where} can't be written: {error.strerror}"
+            code = _fail(KtraceError(why, hint="make room, or write elsewhere"))
+    except Exception as error:
+        if debug:
+            raise
+        code = _internal(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _internal(error: Exception) -> int:
+    """The last door: no traceback reaches a user who did not ask for it."""
+    click.echo(f"ktrace: internal error: {type(error).__name__}: {error}", err=True)
+    click.echo("  next step: run it again with --debug and report what it prints", err=True)
+    return 1

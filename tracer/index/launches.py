@@ -30,7 +30,8 @@ _BY_FIRST_ARGUMENT = frozenset((
 _MODULE_LAUNCH = frozenset(("hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipDrvLaunchKernelEx"))
 #: calls into libraries that choose and launch kernels of their own
 _LIBRARY = re.compile(
-    r"(?:hipblasLtMatmul|hipblasLtExtMatmul|rocblas_\w*gemm\w*|rocblas_\w*_ex\d?|hipblas\w*[Gg]emm\w*|(?:rocprim|hipcub)::\w.*)\Z"
+    r"(?!\w*_get_solutions)(?:hipblasLtMatmul|hipblasLtExtMatmul|rocblas_\w*gemm\w*|rocblas_\w*_ex\d?|"
+    r"hipblas\w*[Gg]emm\w*|(?:rocprim|hipcub)::\w.*)\Z"
 )
 _MEMORY = re.compile(r"(?:hipMemcpy|hipMemset|hipMemcpyAsync|hipMemsetAsync|hipMemcpyPeerAsync|hipMemcpyDtoDAsync)\Z")
 _ASM_CLASS = re.compile(r"\bAiterAsmKernel\w*")

@@ -37,7 +37,13 @@ class AsmSources:
         if not files:
             return None
         rows = [row for file in files for row in self._rows_of(file)]
-        return self._assembly_answer(name, WhereKind.CODE_OBJECT, files, rows, self._launching({leaf, *_tables(rows)}))
+        chains = self._launching({leaf, *_tables(rows)})
+        answer = self._assembly_answer(name, WhereKind.CODE_OBJECT, files, rows, chains)
+        if rows or chains:
+            return answer
+        return msgspec.structs.replace(
+            answer, notes=(*answer.notes, "no table of this tree lists it and no source names it")
+        )
 
     def kernel(self, name: str, decoded: DecodedName) -> Where | None:
         """An assembly kernel by its symbol, mangled or not."""
