@@ -59,7 +59,7 @@ from TraceLens.TreePerf.tree_perf import TreePerfAnalyzer
 base = peak()
 start, busy = time.perf_counter(), time.process_time()
 with contextlib.redirect_stdout(io.StringIO()):
-    analyzer = TreePerfAnalyzer.from_file(sys.argv[1])
+    analyzer = TreePerfAnalyzer.from_file(sys.argv[1], add_python_func=sys.argv[3] == "python")
 took, busy = time.perf_counter() - start, time.process_time() - busy
 print(took, busy, base, peak(), 0)
 """
@@ -121,20 +121,22 @@ def against_rival(console: Console, traces: list[Path], rival: str | None, pytho
         "MiB",
         "faster",
         "memory",
+        "with Python CPU ms",
+        "faster",
     ):
         table.add_column(column, justify="left" if column == "trace" else "right")
     held = True
     for path in traces:
         ours: list[Run] = []
-        theirs: list[Run] = []
+        theirs: dict[str, list[Run]] = {"operators": [], "python": []}
         failure: str | None = missing
         for _ in range(runs):
-            if failure is None:
-                run = measure(python, _RIVAL, str(path), str(rival))
+            for tree, done in theirs.items():
+                run = measure(python, _RIVAL, str(path), str(rival), tree) if failure is None else failure
                 if isinstance(run, str):
                     failure = run
                 else:
-                    theirs.append(run)
+                    done.append(run)
             own = measure(sys.executable, _OURS, str(path))
             if isinstance(own, str):
                 raise click.ClickException(f"{path.name}: {own}")
@@ -143,20 +145,22 @@ def against_rival(console: Console, traces: list[Path], rival: str | None, pytho
         events = sum(read_timeline(path).events.values())
         row = [path.name.removesuffix(".json.gz"), f"{events:,}", f"{min(run.seconds for run in ours) * 1000:.1f}"]
         row += [f"{us.busy_seconds * 1000:.1f}", f"{us.peak_mib:.0f}"]
-        if not theirs:
-            table.add_row(*row, "skipped" if missing else f"fails: {failure}"[:34], "", "", "", "")
+        if failure is not None:
+            table.add_row(*row, "skipped" if missing else f"fails: {failure}"[:34], "", "", "", "", "", "")
             continue
-        them = best(theirs)
+        them, with_python = best(theirs["operators"]), best(theirs["python"])
         faster, share = them.busy_seconds / us.busy_seconds, us.peak_mib / them.peak_mib
         good = events <= MANY_EVENTS or (faster >= FASTER and share <= SMALLER)
         held &= good
         table.add_row(
             *row,
-            f"{min(run.seconds for run in theirs) * 1000:.0f}",
+            f"{min(run.seconds for run in theirs['operators']) * 1000:.0f}",
             f"{them.busy_seconds * 1000:.0f}",
             f"{them.peak_mib:.0f}",
             f"{faster:.1f}x",
             f"1/{1 / share:.1f}",
+            f"{with_python.busy_seconds * 1000:.0f}",
+            f"{with_python.busy_seconds / us.busy_seconds:.1f}x",
             style="" if good else "bold red",
         )
     console.print(table)
@@ -243,7 +247,7 @@ def growth(console: Console, path: Path, sizes: list[int], runs: int) -> bool:
 @click.option("--only", default="", help="Part of the name of the traces to read.")
 def main(runs: int, sizes: str, only: str) -> None:
     """Measures trace import."""
-    console = Console(width=140)
+    console = Console(width=160)
     folder = os.environ.get("KTRACE_DATA")
     if not folder:
         console.print(
