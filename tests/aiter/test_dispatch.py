@@ -7,7 +7,7 @@ import pytest
 from tests.aiter.calls import FP8, MI300X, MI308X, MI355X, gemm, none, quant, scalar, tensor
 from tracer.aiter.dispatch import resolve_dispatch
 from tracer.aiter.tree import AiterTree
-from tracer.model.capture import BoundaryCall
+from tracer.model.capture import Argument, BoundaryCall
 from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, Layer, MissReason, TunedStatus
@@ -190,10 +190,11 @@ def test_the_group_quantiser_launches_16_groups_a_block(wheel: AiterTree) -> Non
 def test_template_arguments_stand_under_their_parameters_and_deduced_ones_are_left_out(wheel: AiterTree) -> None:
     grouped, rowwise = chosen(wheel, quant(128, 7168)), chosen(wheel, quant(128, 7168, group=None))
     assert grouped.parameters["template"] == {"thread_data_size": "32"}  # its default; both types are deduced
-    assert rowwise.parameters["template"] == {"DTYPE_I": "bfloat16", "DTYPE_O": "FP8_TYPE", "thread_data_size": "16"}
+    # of the output type the text states only what an alias is called
+    assert rowwise.parameters["template"] == {"DTYPE_I": "bfloat16", "DTYPE_O": None, "thread_data_size": "16"}
 
 
-def test_a_function_given_as_a_template_argument_stands_under_its_name_and_unknown_constants_are_left_out(
+def test_a_function_given_as_a_template_argument_stands_under_its_name_and_unknown_constants_are_none(
     wheel: AiterTree,
 ) -> None:
     arguments = (tensor("out", (128, 4096), "bfloat16"), tensor("input", (128, 8192), "bfloat16"))
@@ -201,7 +202,51 @@ def test_a_function_given_as_a_template_argument_stands_under_its_name_and_unkno
     assert chosen(wheel, call).parameters["template"] == {
         "DTYPE_I": "bfloat16",
         "ACT_FN": "aiter::silu_kernel<bfloat16>",
+        "VEC_SIZE_I": None,
     }
+
+
+@pytest.mark.parametrize("renorm", [True, False])
+def test_a_template_argument_that_is_not_known_does_not_move_the_others(wheel: AiterTree, renorm: bool) -> None:
+    arguments = (
+        tensor("topk_weights", (128, 8), "float32"),
+        tensor("topk_indices", (128, 8), "int32"),
+        tensor("token_expert_indices", (128, 8), "int32"),
+        tensor("gating_output", (128, 256), "float32"),
+        scalar("need_renorm", renorm),
+    )
+    call = BoundaryCall(id=0, module="module_moe_asm", function="topk_softmax", arguments=arguments)
+    template = chosen(wheel, call).parameters["template"]
+    assert (template["NUM_EXPERTS"], template["need_renorm"]) == ("256", str(renorm).lower())
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "arguments"),
+    [
+        (
+            "module_activation",
+            "silu_and_mul",
+            (tensor("out", (8, 64), "float32"), tensor("input", (8, 128), "float32")),
+        ),
+        (
+            "module_rmsnorm",
+            "rmsnorm2d_fwd",
+            (
+                tensor("input", (8, 64), "float32"),
+                tensor("weight", (64,), "float32"),
+                scalar("epsilon", 0),
+                scalar("m", 0),
+            ),
+        ),
+    ],
+)
+def test_a_call_that_a_host_function_refuses_has_no_kernel_whatever_the_module(
+    wheel: AiterTree, module: str, function: str, arguments: tuple[Argument, ...]
+) -> None:
+    answer = chosen(wheel, BoundaryCall(id=0, module=module, function=function, arguments=arguments))
+    assert answer.hops[-1].evidence is Evidence.UNRESOLVED
+    assert " refuses the call: " in (answer.hops[-1].reason or "")
+    assert answer.parameters == {}
 
 
 def test_a_function_that_launches_several_kernels_leads_to_each(wheel: AiterTree) -> None:

@@ -122,6 +122,7 @@ class Walk(Launches):
         except Returned as result:
             return result.value
         finally:
+            self.events.append(Event("leave", line_of(node), name))
             self._stack.pop()
             self._walked.pop()
             self._offset = before

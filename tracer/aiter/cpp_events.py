@@ -40,7 +40,7 @@ class Event(msgspec.Struct, frozen=True):
     """Something that the walk passed.
 
     Attributes:
-        kind: "enter" (a function), "condition", "lookup" or "return".
+        kind: "enter" or "leave" (a function), "condition", "lookup" or "return".
         line: where.
         text: the function's name, the condition or key as written, the returned name.
         outcome: for a condition whether it held, for a look-up whether the key is in the table.
@@ -63,6 +63,7 @@ class KernelLaunch(msgspec.Struct, frozen=True):
         line: of the launch.
         code_object: path of the kernel's code object below `AITER_ASM_DIR`, where it has one.
         loaded: the line that loads the code object.
+        stack: the functions of the file that the launch stands in, outermost first.
     """
 
     kernel: str
@@ -72,3 +73,4 @@ class KernelLaunch(msgspec.Struct, frozen=True):
     line: int
     code_object: str | None = None
     loaded: int | None = None
+    stack: tuple[str, ...] = ()

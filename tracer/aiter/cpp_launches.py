@@ -33,8 +33,10 @@ def split_types(text: str) -> list[str]:
             parts.append(text[start:at].strip())
             start = at + 1
         if depth < 0:
-            return [part for part in parts if part]
-    return [part for part in (*parts, text[start:].strip()) if part]
+            break
+    else:
+        parts.append(text[start:].strip())
+    return parts if parts != [""] else []
 
 
 def _filled(written: str, scope: Scope) -> str:
@@ -91,7 +93,9 @@ class Launches(Statements):
         parts = [Dim3(*part).plain() if len(part) == 3 else None for part in (extents[:3], extents[3:6])]
         code_object = kernel.code_object if isinstance(kernel.code_object, str) else None
         self.launches.append(
-            KernelLaunch(kernel.name, (), parts[0], parts[1], self._line(node), code_object, kernel.line)
+            KernelLaunch(
+                kernel.name, (), parts[0], parts[1], self._line(node), code_object, kernel.line, tuple(self._stack)
+            )
         )
         return Unknown("void")
 
@@ -110,4 +114,5 @@ class Launches(Statements):
             extents[0] if extents else None,
             extents[1] if len(extents) > 1 else None,
             self._line(kernel),
+            stack=tuple(self._stack),
         )

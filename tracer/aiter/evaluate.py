@@ -129,7 +129,7 @@ class Evaluator:
             case ast.Return(value=value):
                 raise _Return(None if value is None else self._eval(value, scope))
             case ast.Raise(exc=exc):
-                raise ValueError(ast.unparse(exc) if exc else "raise")
+                raise ValueError(self._message(exc, scope) if exc else "raise")
             case ast.Assert(test=test):
                 if not self._truth(self._eval(test, scope)):
                     raise ValueError(ast.unparse(node))
@@ -147,6 +147,15 @@ class Evaluator:
                 raise _Leave(isinstance(node, ast.Break))
             case _:
                 raise Unsupported(f"{type(node).__name__} in line {node.lineno}")
+
+    def _message(self, raised: ast.expr, scope: Scope) -> str:
+        """What a raised exception says, where its message can be evaluated; else its text."""
+        if isinstance(raised, ast.Call) and len(raised.args) == 1:
+            try:
+                return str(self._eval(raised.args[0], scope))
+            except (Unsupported, LookupError, AttributeError, TypeError, ValueError):
+                pass
+        return ast.unparse(raised)
 
     def _loop(self, target: ast.expr, values: Any, body: list[ast.stmt], scope: Scope) -> None:
         for value in list(values):

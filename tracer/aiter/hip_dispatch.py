@@ -25,7 +25,7 @@ from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
 from tracer.model.source import Dispatch, FlowStep, Hop, Layer
 
-#: modules of which every call gets an answer; of others only calls whose walk reaches a launch
+#: modules of which a walk that stops is an answer; of others only one that reaches a launch or is refused
 HIP_MODULES = frozenset({
     "module_quant", "module_gemm_a8w8_asm", "module_gemm_a16w16_asm", "module_gemm_a4w4_asm", "module_moe_asm",
     "module_moe_fmoe_asm", "module_gemm_a8w8_blockscale_asm", "module_gemm_mi350_a8w8_blockscale_asm",
@@ -34,8 +34,9 @@ HIP_MODULES = frozenset({
 })  # fmt: skip
 _QUANT = "module_quant"
 _TYPE_PARAMETER = re.compile(r"(?:typename|class)\b")
-#: what stands for a constant of a macro or of a template around the launch
-_UNKNOWN_CONSTANT = re.compile(r"(?!(?:[Tt]rue|[Ff]alse)\Z)[A-Za-z_]\w*\Z")
+#: a template argument that is known: a type by its own name, a constant by its value
+_KNOWN_TYPE = re.compile(r"[\w:]*::.*|b?float\w*|half|double|bool|(?:u?int|size_t|char|fp|bf)\w*|__\w+|void", re.DOTALL)
+_KNOWN_CONSTANT = re.compile(r"-?\d\w*|[Tt]rue|[Ff]alse")
 
 #: (kind, sentence, expression), in the order in which they stand in a quantising kernel
 _QUANT_FLOW = (
@@ -71,22 +72,19 @@ def resolve_hip(
         functions=host_functions(target, environment),
         names={**host_names(tree, target), **configs.tables},
     )
-    reason, undecided = None, False
+    reason, undecided, refused = None, False, False
     try:
         walk.call(binding.symbol, list(call_values(binding, boundary).values()))
     except Undecided as stop:
         undecided = True
         reason = f"{file}:{stop.line} depends on what can't be known here: {stop.text}"
     except Refused as stop:
+        refused = True
         reason = f"{file}:{stop.line} refuses the call: {stop.text}"
     hops = [*binding_hops(tree, binding), *dispatch_hops(tree, binding, walk, None, reason)]
     if not walk.launches:
-        if boundary.module not in HIP_MODULES:
-            return None
-        if reason is None:
-            hops.append(
-                Hop(layer=Layer.LAUNCH, name="?", evidence=Evidence.UNRESOLVED, reason=f"no launch was found in {file}")
-            )
+        if reason is None or (boundary.module not in HIP_MODULES and not refused):
+            return None  # the static index knows more than this walk
         return Dispatch(
             boundary=boundary.id, hops=tuple(hops), candidates=_candidates(walk, configs) if undecided else ()
         )
@@ -161,10 +159,11 @@ def _of_launch(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, An
     return known
 
 
-def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str]:
+def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str | None]:
     """Template parameters of a launched kernel and what they are: as the launch states them, else their defaults.
 
-    What the compiler deduces from the launch's arguments is left out, and so are constants that the walk does not know.
+    What the compiler deduces from the launch's arguments is left out; what the launch gives and the walk does not know
+    is None.
     """
     place = None if launch.code_object else global_function(tree, file, launch.kernel)
     if place is None:
@@ -174,16 +173,18 @@ def _template(tree: AiterTree, launch: KernelLaunch, file: str) -> dict[str, str
     declared = re.split(r"\btemplate\s*<", re.split(r"[};]", head)[-1])
     if len(declared) < 2:
         return {}
-    known = {}
+    known: dict[str, str | None] = {}
     parameters = split_types(declared[-1].partition("__global__")[0])
     for number, parameter in enumerate(parameters):
         named, _, default = (part.strip() for part in parameter.partition("="))
         value = launch.types[number] if number < len(launch.types) else default
-        if not value or (not _TYPE_PARAMETER.match(named) and _UNKNOWN_CONSTANT.match(value)):
-            continue
         pointer = re.search(r"\(\s*\*\s*(\w+)\s*\)", named)
+        known_form = _KNOWN_TYPE if _TYPE_PARAMETER.match(named) or pointer else _KNOWN_CONSTANT
         name = pointer.group(1) if pointer else named.rpartition(" ")[2]
-        known[name] = value.lower() if value in ("True", "False") else value  # the walk spells them as Python does
+        if known_form.fullmatch(value):
+            known[name] = value.lower() if value in ("True", "False") else value  # the walk spells them as Python does
+        elif number < len(launch.types):
+            known[name] = None
     return known
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from tracer.aiter.asm_tables import AsmKernel
 from tracer.aiter.baked import BakedTable
 from tracer.aiter.binding import Binding
@@ -66,21 +68,29 @@ def tuned_hop(tree: AiterTree, tuned: TunedLookup) -> Hop:
 def dispatch_hops(
     tree: AiterTree, binding: Binding, walk: Walk, baked: BakedTable | None, reason: str | None
 ) -> list[Hop]:
-    """The functions below the bound one that the walk entered, each with the line that decided."""
+    """The functions below the bound one that the walk entered, each with the line that decided.
+
+    Where the walk came to launches, functions that none of them stands in and that decided nothing are left out.
+    """
     assert binding.function is not None
     file = binding.function[0]
     hops = []
+    around = {name for launch in walk.launches for name in launch.stack}
     entered = [i for i, event in enumerate(walk.events) if event.kind == "enter"][1:]
     for at, index in enumerate(entered):
         until = entered[at + 1] if at + 1 < len(entered) else len(walk.events)
-        event = walk.events[index]
+        event, inside = walk.events[index], walk.events[index + 1 : until]
+        own = takewhile(lambda within: within.kind != "leave", inside)
+        decides = any(within.kind in ("lookup", "condition") for within in own)
+        if around and event.text not in around and not decides:
+            continue
         hops.append(
             Hop(
                 layer=Layer.DISPATCH,
                 name=event.text,
                 source=tree.ref(file, event.line),
                 evidence=Evidence.RESOLVED,
-                note=_decision(walk.events[index + 1 : until], file),
+                note=_decision(inside, file),
             )
         )
     if baked is not None and any(event.kind == "lookup" for event in walk.events):

@@ -101,10 +101,13 @@ def generated(tree: AiterTree, module: MoeModule, arch: str) -> Generated:
     """What the generator writes for a module on a target.
 
     Raises:
-        SourceTreeError: the generator or its tables can't be read, or not be evaluated.
+        SourceTreeError: the generator or its tables can't be read, or not be evaluated, or they raise.
     """
     scripts = tuple(text.read(tree.absolute(file)) for file in (GENERATOR, TABLES))
-    return _generated(tree, module, arch, scripts)
+    try:
+        return _generated(tree, module, arch, scripts)
+    except ValueError as error:
+        raise SourceTreeError(f"{GENERATOR} refuses to write such a module: {error}") from None
 
 
 @lru_cache(maxsize=16)
