@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import msgspec
+
 from tracer.aiter.tree import AiterTree
 from tracer.index.tree_index import TreeIndex
 from tracer.model.capture import BoundaryCall
@@ -18,7 +20,7 @@ from tracer.resolve.chain import Chains, LaunchStatus
 #: what stands before these layers is observed, not looked up
 _BELOW_PYTHON = frozenset({Layer.BINDING, Layer.CPP, Layer.DISPATCH, Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL})
 
-_ONLY_KERNEL = "the only kernel that this function's text launches; its template arguments are not known here"
+_ONLY_KERNEL = "the only kernel that the function's text launches; its template arguments are not known here"
 
 
 @lru_cache(maxsize=2)
@@ -53,8 +55,8 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
     if len(kernels) > 1:
         return Dispatch(boundary=call.id, hops=_open(hops, kernels), candidates=kernels, launches=launches)
     if kernels and chain.launch is LaunchStatus.RESOLVED and launches[0].source is not None:
-        known = {"kernel": kernels[0]}
-        return Dispatch(boundary=call.id, hops=hops, parameters=known, assumption=_ONLY_KERNEL, launches=launches)
+        hops = tuple(msgspec.structs.replace(h, note=_ONLY_KERNEL) if h.layer is Layer.KERNEL else h for h in hops)
+        return Dispatch(boundary=call.id, hops=hops, parameters={"kernel": kernels[0]}, launches=launches)
     return Dispatch(boundary=call.id, hops=hops, candidates=kernels, launches=launches)
 
 
