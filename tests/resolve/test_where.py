@@ -281,6 +281,17 @@ def test_a_hip_kernel_is_found_by_name_text_and_symbol(finder: Finder, name: str
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["ns::norm_kernel", "ns::norm_fwd"])
+def test_only_ops_that_lead_to_a_name_are_led_to_their_ends(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    led: list[str] = []
+    make = finder.chains.chain
+    monkeypatch.setattr(finder.chains, "chain", lambda op: led.append(op.declaration.name) or make(op))
+    assert finder.find(name).ops == ("aiter.ops.norm.norm_it",)
+    assert led == ["norm_it"]
+
+
 def test_a_kernel_with_another_template_is_only_inferred(finder: Finder) -> None:
     answer = finder.find("void ns::norm_kernel<float, 128, true>(float*, float const*)")
     assert answer.status is WhereStatus.INFERRED

@@ -39,6 +39,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "moe_ck2stages": ("csrc/ck_gemm_moe_2stages_codegen/gemm_moe_ck2stages_common.py",),
     "moe_cktile2stages": ("csrc/ck_tile_gemm_moe_2stages/moe_cktile2stages_common.py",),
 }
+#: what a module calls to learn the target; a table whose module does not is the same for every target
+_TARGET_ASKED = "get_gfx"
 _TABLES = ("candidate_kernels_dict", "candidate_kernels_cktile_dict", "kernels_list")
 _DEFAULTS = ("default_kernels_dict", "default_kernels_cktile_dict")
 
@@ -142,13 +144,14 @@ def instance_table(tree: AiterTree, family: str, arch: str) -> InstanceTable:
             f"this aiter has no instances of {family}", expected=" or ".join(MODULES[family]), hint="see ktrace doctor"
         )
     path = tree.absolute(file)
-    return _table(text.read(path), path, file, family, arch)
+    source = text.read(path)
+    return _table(source, path, file, family, arch if _TARGET_ASKED in source else "")
 
 
 @lru_cache(maxsize=32)
 def _table(source: str, path: Path, file: str, family: str, arch: str) -> InstanceTable:
     del source  # part of the cache's key
-    module = Evaluator(path, {"get_gfx": lambda: arch})
+    module = Evaluator(path, {_TARGET_ASKED: lambda: arch})
     table = next((name for name in _TABLES if name in module.scope), _TABLES[-1])
     defaults = next((name for name in _DEFAULTS if name in module.scope), _DEFAULTS[0])
     return InstanceTable(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tracer.index.cpp_parsing import read_nodes
@@ -22,7 +21,7 @@ def conditions_at(source: str, line: int) -> tuple[str, ...]:
         source: the file's bytes decoded as Latin-1.
         line: 1-based line.
     """
-    data, root = _parsed(source)
+    data, root = read_nodes(source)
     child = root.descendant_for_point_range((line - 1, 0), (line - 1, 10_000))
     lines = source.split("\n")
     if line <= len(lines):
@@ -74,11 +73,6 @@ def _leaves(statement: Node | None) -> bool:
 def _text(data: bytes, condition: Node, otherwise: bool) -> str:
     text = " ".join(data[condition.start_byte : condition.end_byte].decode("latin-1").split())
     return f"not {text}" if otherwise else text
-
-
-@lru_cache(maxsize=32)
-def _parsed(source: str) -> tuple[bytes, Node]:
-    return read_nodes(source)
 
 
 def _inside(node: Node, outer: Node) -> bool:

@@ -53,7 +53,7 @@ class Macro(msgspec.Struct, frozen=True):
 
 def blank(text: str) -> str:
     """Spaces of the same shape: line ends stay."""
-    return re.sub(r"[^\n]", " ", text)
+    return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def mask(text: str, *, strings: bool = False) -> str:

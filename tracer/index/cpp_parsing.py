@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from tracer.aiter.cpp_parser import language, parse
@@ -30,6 +30,7 @@ def captures(query: str, root: Node) -> dict[str, list[Node]]:
     return {name: sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)) for name, nodes in found.items()}
 
 
+@lru_cache(maxsize=32)
 def read_nodes(source: str) -> tuple[bytes, Node]:
     """A file's text (its bytes decoded as Latin-1), prepared: the bytes that nodes index, and the root of the nodes."""
     data = prepare(source).text.encode("latin-1")

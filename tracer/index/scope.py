@@ -13,7 +13,6 @@ import msgspec
 
 from tracer.index.build_files import BuildFiles
 from tracer.index.cpp_facts import Call, CppFacts, Function, TypeAlias
-from tracer.index.cpp_macros import mask
 from tracer.index.generated import HOLE, ScriptFacts
 from tracer.index.recipes import CK, Recipe
 from tracer.index.tree_index import TreeIndex
@@ -61,7 +60,6 @@ class Scope:
         self._types: dict[str, list[tuple[str, TypeAlias]]] = defaultdict(list)
         self._holes: list[tuple[re.Pattern[str], Place]] = []
         self.fragments: dict[str, list[Place]] = defaultdict(list)
-        self._lines: dict[str, list[str]] = {}
         self._words: set[str] = set()
         self._capitals: dict[str, tuple[str, ...]] = {}
         for script, facts in build.scripts.items():
@@ -193,9 +191,7 @@ class Scope:
 
     def lines(self, file: str, first: int, last: int) -> str:
         """Lines of a file, comments blanked."""
-        if file not in self._lines:
-            self._lines[file] = mask(self.index.text(file) or "").split("\n")
-        return "\n".join(self._lines[file][first - 1 : last])
+        return "\n".join(self.index.code_lines(file)[first - 1 : last])
 
     def kernels(self, name: str) -> list[Place]:
         """The `__global__` functions that a name can mean; a declaration when nothing here defines it."""

@@ -89,6 +89,7 @@ class TreeIndex:
             cache_folder: where to keep facts; None for the usual place.
         """
         self.tree = tree
+        self._code: dict[str, list[str]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._data: dict[str, bytes] = {}
         name = hashlib.blake2b(f"{tree.python_root}\0{tree.meta_root}".encode(), digest_size=8).hexdigest()
@@ -273,6 +274,12 @@ class TreeIndex:
             return self.tree.absolute(name).read_bytes().decode("latin-1")
         except OSError:
             return None
+
+    def code_lines(self, name: str) -> list[str]:
+        """The lines of a C++ file as they stood when first asked for, comments blanked."""
+        if name not in self._code:
+            self._code[name] = mask(self.text(name) or "").split("\n")
+        return self._code[name]
 
     def words(self, name: str) -> frozenset[str]:
         """The identifiers in a file's text; empty when it cannot be read."""

@@ -37,6 +37,8 @@ _TABLES_NAMED = 4
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
 #: functions that CK's attention generator writes, by which aiter enters it
 _CK_ENTRY = re.compile(r"fmha_(?:fwd|bwd|batch_prefill)\w*")
+#: kinds of bindings that are no functions
+_TYPES = ("enum", "class")
 _HOST_PREFIXES = ("hipblas", "rocblas_", "opus::", "hipblaslt_ext::get", "hipblaslt_ext::matmulIs")
 
 
@@ -114,6 +116,18 @@ class Chains:
             self._searches[key] = find_launches(scope, place)
         return self._searches[key]
 
+    def bound(self, op: Op) -> tuple[Scope, Place] | None:
+        """The C++ function that an op is bound to, in its module's scope; None where none or several can be meant."""
+        recipe = self.index.recipes.get(op.declaration.module or "")
+        if recipe is None:
+            return None
+        scope = self.scope(recipe)
+        found = find_bindings(scope, op.declaration.symbol, op.declaration.ffi)
+        if found and found[0].kind in _TYPES:
+            return None
+        places = bound_definitions(scope, found[0]) if found else scope.definitions(op.declaration.symbol)
+        return (scope, places[0]) if len(places) == 1 else None
+
     def all(self) -> list[OpChain]:
         """The chains of every declared op."""
         return [self.chain(op) for op in self.index.ops]
@@ -147,7 +161,7 @@ class Chains:
             return self._unbound(chain, scope, declared.symbol)
         binding = found[0]
         chain = self._with(chain, *self._binding_hops(binding))
-        if binding.kind in ("enum", "class"):
+        if binding.kind in _TYPES:
             return self._type(chain, scope, binding)
         return self._defined(chain, scope, binding)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -78,7 +77,7 @@ def hip_flow(
 
 
 def _steps(source: str, line: int, file: str, find: Finder | None) -> list[_Raw]:
-    data, root = _parsed(source)
+    data, root = read_nodes(source)
     function = _function_at(root, line)
     body = function.child_by_field_name("body") if function is not None else None
     if function is None or body is None:
@@ -87,11 +86,6 @@ def _steps(source: str, line: int, file: str, find: Finder | None) -> list[_Raw]
     reader = _Reader(data, file, _pointer_parameters(data, function), shared, find)
     reader.walk(body)
     return reader.steps
-
-
-@lru_cache(maxsize=4)
-def _parsed(source: str) -> tuple[bytes, Node]:
-    return read_nodes(source)
 
 
 def _function_at(root: Node, line: int) -> Node | None:

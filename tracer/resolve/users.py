@@ -11,7 +11,6 @@ import re
 from tracer.index.recipes import Recipe
 from tracer.index.scope import Scope
 from tracer.index.tree_index import Op
-from tracer.model.source import SourceRef
 from tracer.resolve.chain import Chains, OpChain
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
@@ -55,13 +54,23 @@ class Users:
 
     def launching(self, file: str, first: int, last: int) -> list[OpChain]:
         """The chains that launch a kernel defined in some lines of a file."""
-        modules = [scope.module for scope in self.scopes_of(file)]
-        return [c for c in map(self.chains.chain, self.ops_in(modules)) if _launches(c, file, first, last)]
+        return [self.chains.chain(op) for op in self._ops_seeing(file) if self._starts(op, file, first, last)]
 
     def calling(self, file: str, line: int) -> list[OpChain]:
         """The chains whose bound C++ function stands on a line."""
-        modules = [scope.module for scope in self.scopes_of(file)]
-        return [c for c in map(self.chains.chain, self.ops_in(modules)) if _passes(c, file, line)]
+        return [self.chains.chain(op) for op in self._ops_seeing(file) if self._is_bound(op, file, line)]
+
+    def _ops_seeing(self, file: str) -> list[Op]:
+        return self.ops_in([scope.module for scope in self.scopes_of(file)])
+
+    def _starts(self, op: Op, file: str, first: int, last: int) -> bool:
+        bound = self.chains.bound(op)
+        launches = self.chains.search(*bound).launches if bound is not None else ()
+        return any(t.file == file and first <= t.function.line <= last for ln in launches for t in ln.targets)
+
+    def _is_bound(self, op: Op, file: str, line: int) -> bool:
+        bound = self.chains.bound(op)
+        return bound is not None and (bound[1].file, bound[1].function.line) == (file, line)
 
     def naming(self, word: str) -> list[Scope]:
         """The scopes whose sources or generators hold a word: for kernel classes that only templates name."""
@@ -96,16 +105,3 @@ class Users:
         assert self._including is not None
         for written in pattern.findall(self.index.data(file)):
             self._including.setdefault(written.rpartition(b"/")[2].decode("utf-8", "replace"), set()).add(includer)
-
-
-def _launches(chain: OpChain, file: str, first: int, last: int) -> bool:
-    kernels = (kernel.source for end in chain.launches for kernel in end.kernels)
-    return any(_within(source, file, first, last) for source in kernels)
-
-
-def _passes(chain: OpChain, file: str, line: int) -> bool:
-    return any(hop.layer == "cpp" and _within(hop.source, file, line, line) for hop in chain.hops)
-
-
-def _within(source: SourceRef | None, file: str, first: int, last: int) -> bool:
-    return source is not None and source.file == file and source.line is not None and first <= source.line <= last
