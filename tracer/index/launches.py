@@ -80,7 +80,7 @@ class LaunchSearch(msgspec.Struct, frozen=True):
         launches: the launches, nearest first, each place once.
         open_ends: names that are called, belong to no known library, and are defined nowhere in the scope.
         reached: the functions looked at.
-        objects: code objects and configuration tables that these functions name.
+        objects: code objects and configuration tables that these functions name, where a launch leaves its own open.
     """
 
     launches: tuple[Launch, ...]
@@ -138,7 +138,8 @@ class _Search:
             task = self.queue.pop(0)
             self.reached.append(task.place)
             self._visit(task)
-        objects = dict.fromkeys(name for place in self.reached for name in self._objects(place))
+        unnamed = any(launch.kind == "asm" and not launch.objects for launch in self.found.values())
+        objects = dict.fromkeys(name for place in self.reached if unnamed for name in self._objects(place))
         return LaunchSearch(tuple(self.found.values()), tuple(self.open), tuple(self.reached), tuple(objects))
 
     def _push(
@@ -235,19 +236,17 @@ class _Search:
             self._launch(task, "hip", site.line, kernel, site.configuration, kernel_name(kernel))
         if HOLE in function.name or function.kind == "fragment" or task.place.file in self.scope.scripts:
             self._script(task)
-        asm = any(
-            _ASM_CLASS.search(c.name) or _ASM_CLASS.search(c.template) or _ASM_CLASS.search(c.text)
-            for c in function.calls
-        )
-        invoker = any(c.name == "MakeInvoker" for c in function.calls)
         for call in function.calls:
             if call.line <= last:
-                self._call(task, call, asm, invoker)
+                self._call(task, call)
 
     def _local(self, place: Place, name: str) -> bool:
         """Whether a function's own text makes a struct or a lambda of that name."""
+        body = self.scope.body(place)
+        if name not in body:
+            return False
         made = rf"\b(?:struct|class)\s+{re.escape(name)}\b|\b{re.escape(name)}\s*=\s*\["
-        return bool(re.search(made, self.scope.body(place)))
+        return bool(re.search(made, body))
 
     def _script(self, task: _Task, file: str = "") -> None:
         """A generator's template was reached: the other pieces of the same script belong to what it writes.
@@ -270,7 +269,7 @@ class _Search:
         for place in [*fragments, *holes]:
             self._push(place, {}, (*task.path, task.place), inferred)
 
-    def _call(self, task: _Task, call: Call, asm: bool, invoker: bool) -> None:
+    def _call(self, task: _Task, call: Call) -> None:
         name = _fill(call.name, task.values).strip()
         if name in task.place.function.names:
             return
@@ -279,7 +278,7 @@ class _Search:
         name, _, _ = name.partition("<")
         leaf = name.rpartition("::")[2]
         text = _fill(call.text, task.values)
-        if self._direct(task, call, leaf, name, text, asm, invoker):
+        if self._direct(task, call, leaf, name, text):
             return
         if call.receiver and call.receiver not in ("this",):
             self._method(task, call, leaf)
@@ -316,7 +315,7 @@ class _Search:
         elif call.arguments >= 0 and not self.scope.external(call) and not self._local(task.place, leaf):
             self.open[name] = None
 
-    def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str, asm: bool, invoker: bool) -> bool:
+    def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str) -> bool:
         """Records a call that launches; True when it does."""
         if leaf in _BY_FIRST_ARGUMENT and call.arguments > 0:
             arguments = split_arguments(text)
@@ -328,7 +327,7 @@ class _Search:
             kernel = re.sub(r"\s*\{\s*\}\Z", "", arguments[0]) if arguments else ""
             self._launch(task, "ck_tile", call.line, kernel, ", ".join(arguments[1:4]))
             return True
-        if leaf == "Run" and invoker and call.receiver:
+        if leaf == "Run" and call.receiver and any(c.name == "MakeInvoker" for c in task.place.function.calls):
             self._launch(task, "ck", call.line, self._device_op(task) or call.receiver, "")
             return True
         if leaf in _MODULE_LAUNCH:
@@ -336,7 +335,7 @@ class _Search:
             return True
         if leaf == "launch_kernel" and call.receiver:
             owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
-            if _ASM_CLASS.match(owner) if owner is not None else asm:
+            if _ASM_CLASS.match(owner) if owner is not None else _names_asm(task.place.function):
                 objects = self._loaded(task.place, call)
                 self._launch(task, "asm", call.line, "; ".join(objects) or call.receiver, objects=objects)
                 return True
@@ -392,6 +391,8 @@ class _Search:
         return True
 
     def _method(self, task: _Task, call: Call, leaf: str) -> None:
+        if not self.scope.definitions(leaf):
+            return
         owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
         if owner is not None:
             found = self.scope.definitions(f"{owner}::{leaf}", "", call.arguments)
@@ -406,6 +407,11 @@ class _Search:
         if len(owners) == 1 and self.scope.types(next(iter(owners))):
             for place in found:
                 self._push(place, {}, (*task.path, task.place), True)
+
+
+def _names_asm(function: Function) -> bool:
+    """Whether a function's calls name aiter's class of assembly kernels."""
+    return any(_ASM_CLASS.search(text) for c in function.calls for text in (c.name, c.template, c.text))
 
 
 def _named_objects(text: str) -> tuple[str, ...]:

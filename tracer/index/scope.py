@@ -149,12 +149,10 @@ class Scope:
     def generated(self, name: str) -> list[Place]:
         """The generated functions whose name pattern a name fits, where the generator's own words begin it."""
         leaf = name.rpartition("::")[2]
-        found = []
-        for pattern, place in self._holes:
-            bare = pattern.pattern == r"\w+"
-            if pattern.fullmatch(leaf) and (not bare or any(leaf.startswith(w) for w in self._words) or HOLE in leaf):
-                found.append(place)
-        return found
+        found = [(pattern, place) for pattern, place in self._holes if pattern.fullmatch(leaf)]
+        if not found or HOLE in leaf or leaf.startswith(tuple(self._words)):
+            return [place for _, place in found]
+        return [place for pattern, place in found if pattern.pattern != r"\w+"]
 
     def writers(self, macro: str) -> list[str]:
         """The generator scripts whose text writes a macro of that name."""

@@ -143,7 +143,7 @@ class FunctionSources:
         function = definition.function
         source = self.citations.ref(definition.file, function.line, function.leaf, function.last)
         if kind is WhereKind.HIP_KERNEL:
-            chains = self.users.launching(definition.file, function.first, function.last)
+            chains = self.users.launching(definition.file, function)
         else:
             chains = self.users.calling(definition.file, function.line)
         hops: list[Hop] = []

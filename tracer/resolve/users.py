@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-from tracer.index.recipes import Recipe
+from tracer.index.callers import callers
+from tracer.index.cpp_facts import Function
+from tracer.index.recipes import CK, Recipe
 from tracer.index.scope import Scope
 from tracer.index.tree_index import Op
 from tracer.resolve.chain import Chains, OpChain
@@ -26,6 +28,7 @@ class Users:
         self.chains = chains
         self.index = chains.index
         self._including: dict[str, set[str]] | None = None
+        self._writing: dict[tuple[str, frozenset[str]], bool] = {}
 
     def recipes_of(self, file: str) -> list[Recipe]:
         """The modules whose sources or generators include a file, directly or not."""
@@ -52,21 +55,37 @@ class Users:
         wanted = set(modules)
         return [op for op in self.index.ops if op.declaration.module in wanted]
 
-    def launching(self, file: str, first: int, last: int) -> list[OpChain]:
-        """The chains that launch a kernel defined in some lines of a file."""
-        return [self.chains.chain(op) for op in self._ops_seeing(file) if self._starts(op, file, first, last)]
+    def launching(self, file: str, kernel: Function) -> list[OpChain]:
+        """The chains that launch a kernel that a file defines."""
+        scopes = self.scopes_of(file)
+        names = callers(self.index, kernel.leaf, dict.fromkeys(f for scope in scopes for f in scope.files))
+        ops = self.ops_in([scope.module for scope in scopes])
+        return [self.chains.chain(op) for op in ops if self._starts(op, file, kernel, names)]
 
     def calling(self, file: str, line: int) -> list[OpChain]:
         """The chains whose bound C++ function stands on a line."""
-        return [self.chains.chain(op) for op in self._ops_seeing(file) if self._is_bound(op, file, line)]
+        ops = self.ops_in([scope.module for scope in self.scopes_of(file)])
+        return [self.chains.chain(op) for op in ops if self._is_bound(op, file, line)]
 
-    def _ops_seeing(self, file: str) -> list[Op]:
-        return self.ops_in([scope.module for scope in self.scopes_of(file)])
-
-    def _starts(self, op: Op, file: str, first: int, last: int) -> bool:
+    def _starts(self, op: Op, file: str, kernel: Function, names: frozenset[str] | None) -> bool:
+        """Whether an op launches a kernel; `names` are those of the functions that can lead to it."""
         bound = self.chains.bound(op)
-        launches = self.chains.search(*bound).launches if bound is not None else ()
-        return any(t.file == file and first <= t.function.line <= last for ln in launches for t in ln.targets)
+        if bound is None:
+            return False
+        scope, place = bound
+        if names is not None and place.function.leaf not in names and not self._written(scope, names):
+            return False
+        targets = (target for launch in self.chains.search(scope, place).launches for target in launch.targets)
+        return any(t.file == file and kernel.first <= t.function.line <= kernel.last for t in targets)
+
+    def _written(self, scope: Scope, names: frozenset[str]) -> bool:
+        """Whether what a module's generators write, or the headers of CK that it includes, hold one of some names."""
+        key = (scope.module, names)
+        if key not in self._writing:
+            headers = (f"{CK}/include/{written}" for written in scope.ck_includes)
+            texts = [self.index.data(file) for file in (*scope.scripts, *headers)]
+            self._writing[key] = any(name.encode() in data for name in names for data in texts)
+        return self._writing[key]
 
     def _is_bound(self, op: Op, file: str, line: int) -> bool:
         bound = self.chains.bound(op)
