@@ -430,8 +430,11 @@ def test_an_assembly_kernel_ends_at_its_object(finder: Finder, name: str) -> Non
         ("void at::native::vectorized_elementwise_kernel<4, x>(int)", UnresolvedReason.OTHER_LIBRARY),
         ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN", UnresolvedReason.OTHER_LIBRARY),
         ("aten::mm", UnresolvedReason.OTHER_LIBRARY),
+        ("void (anonymous namespace)::with_index<int, at::native::arange(c10::Scalar const&)::{lambda()#1}>(int)",
+         UnresolvedReason.OTHER_LIBRARY),
+        ("void (anonymous namespace)::our_kernel<aiter::Params, c10::Half>(int)", UnresolvedReason.NO_SUCH_NAME),
     ],
-)
+)  # fmt: skip
 def test_what_the_tree_does_not_hold_is_unresolved_with_a_reason(
     finder: Finder, name: str, reason: UnresolvedReason
 ) -> None:

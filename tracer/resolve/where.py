@@ -40,6 +40,8 @@ _OTHER_NAMESPACES = re.compile(
     r"\s*(?:void\s+)?(?:at|c10|cub|thrust|cutlass|nccl|rccl|rocprim|hipcub|cublas\w*|cudnn|vllm|flash\w*|sglang|torch|std|"
     r"aten|prims|c10d|fbgemm|xformers|flashinfer)(?:::|_)"
 )
+#: kernels that torch keeps in an unnamed namespace: what they are made from tells whose they are
+_HIDDEN_IN_TORCH = re.compile(r"\s*(?:void\s+)?\(anonymous namespace\)::(?!.*\baiter::).*?\b(?:at|c10)::", re.DOTALL)
 #: what a Triton kernel's name goes on with when its constants are written behind it
 _CONSTANTS = re.compile(r"_(?=[A-Z0-9]|\w*_\d)")
 _CHAINS_SHOWN = 8
@@ -384,6 +386,8 @@ def _library(name: str, decoded: DecodedName) -> str:
     """Whose a foreign name is, as a reader knows it: by its grammar, or by its namespace where that says no more."""
     if decoded.family is not None and _OTHER_FAMILIES.match(decoded.family):
         return decoded.family
+    if _HIDDEN_IN_TORCH.match(decoded.spelled):
+        return "torch"
     spelled = _OTHER_NAMESPACES.match(decoded.spelled) or _OTHER_NAMESPACES.match(name)
     found = re.search(r"([A-Za-z]\w*?)(?:::|_)\Z", spelled.group()) if spelled is not None else None
     return found.group(1) if found is not None else "another library"
@@ -392,4 +396,5 @@ def _library(name: str, decoded: DecodedName) -> str:
 def _is_other(name: str, decoded: DecodedName) -> bool:
     if decoded.family is not None and _OTHER_FAMILIES.match(decoded.family):
         return True
-    return bool(_OTHER_NAMESPACES.match(decoded.spelled)) or bool(_OTHER_NAMESPACES.match(name))
+    patterns = (_OTHER_NAMESPACES, _HIDDEN_IN_TORCH)
+    return any(pattern.match(text) for pattern in patterns for text in (decoded.spelled, name))
