@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,20 @@ def compiled(ktrace_data: Path) -> dict[str, dict[str, dict[str, Any]]]:
         row = json.loads(line)
         found[row["instance"]][row["symbol"]] = row
     return found
+
+
+def test_an_extent_beyond_32_bits_has_no_symbol_and_the_line_that_cuts_it_is_named(symbols: CkSymbols) -> None:
+    name = "a8w8_rowwise_256x256x256x64_32x32_4x4_4x64x1_4x64x1_1x32x1x8_8x8x1_1x1_intrawave_v4"
+    answer = symbols.of(name, shape=Shape(m=3_000_000_000, n=1536, k=7168))
+    assert [symbol.symbol for symbol in answer.symbols] == [None]
+    found = re.fullmatch(
+        r"M = 3000000000 does not fit: aiter's C\+\+ takes extents as 32-bit int \((\S+):(\d+)\)",
+        answer.symbols[0].reason or "",
+    )
+    assert found is not None
+    assert "int M" in (symbols.index.text(found[1]) or "").split("\n")[int(found[2]) - 1]
+    fitting = symbols.of(name, shape=Shape(m=2**31 - 1, n=1536, k=7168))
+    assert all(symbol.symbol is not None for symbol in fitting.symbols)
 
 
 def test_an_instance_has_exactly_the_symbols_that_were_compiled(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
+import msgspec
+
 from tracer.aiter.ck import ck_places
 from tracer.aiter.ck_launch import Problem
 from tracer.aiter.ck_refusal import refusal
@@ -29,6 +31,7 @@ from tracer.resolve.instance_code import InstanceCode, read_instance_code
 from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
 from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape, require_ck, usual_notes
 from tracer.resolve.tile_symbols import TileSymbols
+from tracer.resolve.wide_extents import narrowed_at, too_wide
 
 #: families of 2026 on CK-tile, which no aiter that brings CK's headers has
 _NOT_FOLLOWED = ("a8w8_blockscale_cktile", "a8w8_bpreshuffle_cktile")
@@ -92,12 +95,20 @@ class CkSymbols:
             SourceTreeError: the tree does not hold what leads to the kernel.
             KtraceError: the text can't be evaluated.
         """
+        wide = shape is not None and too_wide(shape)
         with self._turn:
             if is_moe_name(name):
-                return self._of_moe(name, types, shape)
-            if tile_family(name) is not None:
-                return self._tile.of(name, types, shape, scales)
-            return self._of_listed(name, types, shape, bias=bias)
+                answer = self._of_moe(name, types, None if wide else shape)
+            elif tile_family(name) is not None:
+                answer = self._tile.of(name, types, None if wide else shape, scales)
+            else:
+                answer = self._of_listed(name, types, None if wide else shape, bias=bias)
+        if not wide:
+            return answer
+        why = f"{wide}{narrowed_at(self.index, answer.file.rpartition('/')[0])}"
+        return msgspec.structs.replace(
+            answer, symbols=(CkSymbol(symbol=None, gemm_spec="", reason=why),), refused=None, notes=()
+        )
 
     def _of_listed(self, name: str, types: str | None, shape: Shape | None, *, bias: bool) -> InstanceSymbols:
         """Those of an instance that a table lists, whose device operation the generator writes."""
