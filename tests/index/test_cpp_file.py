@@ -74,6 +74,29 @@ def test_a_macro_of_another_file_is_expanded_at_namespace_scope() -> None:
     assert [(f.name, f.line) for f in made] == [("n::one_it", 2), ("n::two_it", 3)]
 
 
+def test_statements_that_macros_take_from_one_another_stay_in_their_function() -> None:
+    text = (
+        "void host(int x)\n{\n    WITH_VEC(n,\n        WITH_BUFFER(\n            double_buffer,\n"
+        "        if(x) {\n            one<<<1, 1>>>(x);\n        } else {\n            if constexpr(A)\n            {\n"
+        "                two<<<1, 1>>>(x);\n            }\n            else\n            {\n"
+        "                WITH_STRIDE(S, x,\n                    three<D><<<1, 1>>>(x););\n"
+        "            }\n        }));\n}\n"
+        "void after() { other(); }\n"
+    )
+    facts = read_file(text)
+    assert facts.errors == 0
+    assert [(f.name, f.last, [site.kernel for site in f.launches]) for f in facts.functions] == [
+        ("host", 19, ["one", "two", "three<D>"]),
+        ("after", 20, []),
+    ]
+    assert conditions_at(text, 11) == ("(A)", "not (x)")
+
+
+def test_a_member_template_of_a_dependent_class_is_called_by_its_name() -> None:
+    facts = read_file("template <class S> auto f()\n{\n    return Pick<S, 1>::\n        template get<64, S>();\n}\n")
+    assert [(c.name, c.template) for c in facts.functions[0].calls if c.arguments == 0] == [("Pick::get", "64, S")]
+
+
 def test_types_as_macro_arguments_do_not_break_what_follows() -> None:
     facts = read_file(
         "namespace n {\nvoid f(int x)\n{\n    switch(x) { CASE_IT(float, 1) CASE_IT(int*, 2) }\n}\n}\nvoid g() {}\n"

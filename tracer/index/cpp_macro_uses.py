@@ -15,6 +15,7 @@ _MACRO_NAME = re.compile(r"_?[A-Z][A-Z0-9_]{3,}(?:_[A-Za-z]+)?\Z")
 _PLAIN_TYPE = re.compile(
     r"\s*(?:const\s+)?(?:float|double|bool|char|void|short|int|long|signed|unsigned|auto)\s*[*&]*\s*"
 )
+_STATEMENT = re.compile(r"[{};]|(?:\A|(?<=,))\s*(?:if|for|while|switch|do)\b")
 _NAMESPACE = re.compile(r"(?:\bnamespace\b[^;{}()]*|\bextern\s*\"[^\"]*\"\s*)\Z")
 
 
@@ -43,6 +44,9 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
     offsets = [o for o, _ in scopes]
     edits: list[tuple[int, int, str]] = []
     found: list[tuple[str, str, int]] = []
+    breaks: set[int] = (
+        set()
+    )  # offsets of brackets and commas behind which a statement begins, because it is an argument
     done = 0  # where the macro handled last ends
     skip = 0  # nothing inside an expanded macro is looked at
     for m in _MACRO_LINE.finditer(masked):
@@ -53,7 +57,8 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
         head = window.rstrip()
         before = head[-1:]
         chained = 0 < done == at - len(window) + len(head)
-        if before and before not in ";{}:" and not chained:
+        begins = not before or before in ";{}:" or at - len(window) + len(head) - 1 in breaks
+        if not begins and not chained:
             continue
         if not chained and (head.endswith("::") or (before == "{" and _is_initializer(head))):
             continue
@@ -81,7 +86,9 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
             skip = end
         elif argument is not None and not outside and _holds_statements(masked[opening + 1 : end - 1]):
             edits.append((opening, opening + 1, ";{"))
-            edits += [(at_, at_ + 1, ";") for at_ in _top_commas(masked, opening + 1, end - 1)]
+            commas = _top_commas(masked, opening + 1, end - 1)
+            edits += [(comma, comma + 1, ";") for comma in commas]
+            breaks.update((opening, *commas))
             edits.append((end - 1, end, ";}"))
         elif follow == ";" and not outside:
             pass  # complete as it stands; only the use is noted
@@ -146,11 +153,11 @@ def _is_initializer(head: str) -> bool:
 
 
 def _holds_statements(masked: str) -> bool:
-    """Whether macro arguments hold a semicolon outside braces."""
+    """Whether macro arguments hold a semicolon outside braces, or begin with a word that no expression begins with."""
     depth = 0
-    for m in re.finditer(r"[{};]", masked):
+    for m in _STATEMENT.finditer(masked):
         c = m.group()
-        if c == ";" and depth == 0:
+        if c not in "{}" and depth == 0:
             return True
         depth += (c == "{") - (c == "}")
     return False

@@ -20,6 +20,10 @@ PLAIN_TYPES = frozenset((
 ))  # fmt: skip
 
 
+#: the keyword before a member template of a dependent class
+_DEPENDENT = re.compile(r"(?<=::)\s*template\s+")
+
+
 def function_declarator(node: Node | None) -> Node | None:
     """The function declarator inside pointer and reference declarators."""
     while node is not None and node.type != "function_declarator":
@@ -44,7 +48,7 @@ def between(marks: tuple[int, ...], start: int, end: int) -> bool:
 
 
 def split_template(text: str) -> tuple[str, str]:
-    """`ns::f<A, B>` -> (`ns::f`, `A, B`); brackets inside the qualifier are dropped."""
+    """`ns::f<A, B>` -> (`ns::f`, `A, B`); brackets and `template` inside the qualifier are dropped."""
     text = text.strip()
     if text.startswith("template "):
         text = text[9:].strip()
@@ -57,7 +61,8 @@ def split_template(text: str) -> tuple[str, str]:
                 template = " ".join(text[i + 1 : -1].split())
                 text = text[:i]
                 break
-    return re.sub(r"\s+", "", without_template(text)).removeprefix("::"), template
+    name = _DEPENDENT.sub("", without_template(text))
+    return re.sub(r"\s+", "", name).removeprefix("::"), template
 
 
 def without_template(text: str) -> str:

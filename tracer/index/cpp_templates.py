@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 7
+FACTS_VERSION = 8
 
 _NAMESPACE = re.compile(r"\bnamespace\s+([\w:]*)\s*\{")
 _ACCESS = re.compile(r"\b(?:public|private|protected|virtual)\b")

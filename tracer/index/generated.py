@@ -16,7 +16,7 @@ from tracer.index.cpp_facts import Function, TypeAlias
 from tracer.index.cpp_file import read_fragment
 
 #: changes whenever the facts mean something else; part of the cache's key
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 
 #: the name that stands for a placeholder begins with this
 HOLE = "KTRACE_"
