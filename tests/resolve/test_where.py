@@ -17,6 +17,7 @@ from tracer.errors import SourceTreeError
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Layer, SourceRef, UnresolvedReason
 from tracer.resolve.answers import Where, WhereKind, WhereStatus
+from tracer.resolve.asked import find
 from tracer.resolve.chain import Chains
 from tracer.resolve.coverage import Coverage, coverage
 from tracer.resolve.hip_flow import hip_flow
@@ -161,6 +162,30 @@ def test_a_method_does_not_take_the_name_of_a_triton_kernel(mini: Path, tmp_path
     answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("_helper")
     assert (answer.kind, answer.status) == (WhereKind.TRITON, WhereStatus.RESOLVED)
     assert answer.hops[0].note == "calls it here, on the device"
+
+
+@pytest.mark.parametrize(
+    ("name", "dotted"),
+    [("aiter:norm_it", "aiter.norm_it"), ("aiter.ops.wrapped:scale_it", "aiter.ops.wrapped.scale_it")],
+)
+def test_a_callable_as_run_spells_it_is_the_function_of_its_dotted_name(finder: Finder, name: str, dotted: str) -> None:
+    answer, same = find(finder, name), finder.find(dotted)
+    assert (answer.name, answer.kind, answer.source) == (name, same.kind, same.source)
+    assert answer.source is not None
+
+
+def test_the_function_that_an_op_of_the_name_runs_says_so_among_the_candidates(mini: Path, tmp_path: Path) -> None:
+    registered = "from aiter.jit.utils.torch_guard import torch_compile_guard\n\n\n@torch_compile_guard()\n"
+    for module, text in (("tuned_gemm", registered), ("ops/triton/gemm_a16w16", "")):
+        path = mini / f"aiter/{module}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{text}def gemm_a16w16(a, b):\n    return a\n")
+    answer = find(Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")), "gemm_a16w16")
+    assert answer.source is not None
+    assert answer.source.file == "aiter/tuned_gemm.py"
+    assert [(c.name, c.note) for c in answer.candidates] == [
+        ("aiter.ops.triton.gemm_a16w16.gemm_a16w16", "`ktrace gemm_a16w16` runs this one")
+    ]
 
 
 def test_a_code_object_leads_to_the_launch_whose_function_names_it(finder: Finder) -> None:

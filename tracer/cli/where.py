@@ -15,6 +15,7 @@ from tracer.errors import UsageError
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Hop, Layer, SourceRef
 from tracer.resolve.answers import Where
+from tracer.resolve.asked import find
 from tracer.resolve.chain import OpChain
 from tracer.resolve.where import Finder
 
@@ -145,5 +146,5 @@ def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, jso
         else:
             finder = Finder(index)
             for name in names:
-                answer = finder.find(name)
+                answer = find(finder, name)
                 click.echo(encode(as_json(answer, index)) if json_ else as_text(answer))

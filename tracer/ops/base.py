@@ -74,6 +74,8 @@ class Op(abc.ABC):
     summary: ClassVar[str]
     #: the callable as it is written in Python
     entry: ClassVar[str]
+    #: its dotted names in the releases of its package, where they differ
+    entries: ClassVar[tuple[str, ...]] = ()
     dims: ClassVar[tuple[Dim, ...]]
     options: ClassVar[tuple[Option, ...]] = ()
     #: packages that must be importable: "aiter", "triton"

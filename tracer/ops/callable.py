@@ -70,6 +70,12 @@ def is_callable_path(text: str) -> bool:
     return ":" in text
 
 
+def dotted(text: str) -> str:
+    """The dotted name of a callable's path (`pkg.mod:fn` -> `pkg.mod.fn`); any other text as it is."""
+    path = text.strip()
+    return path.replace(":", ".") if _PATH.fullmatch(path) else text
+
+
 def parse_argument(text: str) -> tuple[str, Any]:
     """Reads one `--arg`: a name and a TensorSpec, a DtypeSpec, a NamedSpec or a plain value.
 

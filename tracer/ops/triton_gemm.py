@@ -60,6 +60,7 @@ class GemmA16W16(Op):
     name = "gemm_a16w16"
     summary = "bf16 or fp16 GEMM by aiter's Triton kernel (tuned or explicit configuration, split-K)"
     entry = "aiter.ops.triton.gemm_a16w16.gemm_a16w16"
+    entries = tuple(f"{module}.gemm_a16w16" for module in _MODULES)
     dims = DENSE_DIMS
     options = (DENSE_DTYPE,)
     needs = ("torch", "triton", "aiter")
