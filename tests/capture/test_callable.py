@@ -71,5 +71,12 @@ def test_what_does_not_exist_is_said_in_words() -> None:
             CallableOp(path, ()).inputs({}, {}, Nothing())
 
 
+def test_a_typing_error_in_a_callable_is_answered_with_close_names_of_its_module() -> None:
+    for path, hint in (("json:detect_encodin", "did you mean detect_encoding?"), ("json:no_such", None)):
+        with pytest.raises(UsageError) as error:
+            CallableOp(path, ()).inputs({}, {}, None)  # type: ignore[arg-type]
+        assert error.value.hint == hint
+
+
 def test_its_work_is_not_known() -> None:
     assert CallableOp("torch:mm", ()).work({}, {}) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
 import re
@@ -200,7 +201,9 @@ def _held(name: str, expected: str) -> Any:
         ) from None
     for part in path.split("."):
         if not hasattr(found, part):
-            raise UsageError(f"{module_name} has no {path}", expected=expected)
+            near = difflib.get_close_matches(part, (name for name in dir(found) if not name.startswith("_")), n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else None
+            raise UsageError(f"{module_name} has no {path}", expected=expected, hint=hint)
         found = getattr(found, part)
     return found
 
