@@ -519,6 +519,17 @@ def test_the_verb_prints_text_and_documented_json(mini: Path, tmp_path: Path) ->
     assert "composable_kernel" in plain.stderr
 
 
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [(["nothing_here"], 1), (["nothing_here", "nor_here"], 1), (["nothing_here", "norm_it"], 0), (["aten::mm"], 0)],
+)
+def test_the_verb_leaves_with_1_where_nothing_bears_any_of_the_names(
+    mini: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], code: int
+) -> None:
+    monkeypatch.setenv("KTRACE_CACHE", str(tmp_path / "cache"))
+    assert command.main([*names, "--aiter", str(mini)], standalone_mode=False) == code
+
+
 def test_names_of_any_bytes_are_shown_and_written(mini: Path, tmp_path: Path) -> None:
     env = {"KTRACE_AITER": str(mini), "KTRACE_CACHE": str(tmp_path / "cache")}
     for name, shown in (("a\udcffb", "a\\xffb"), ("a\x1b[31mb", "a\\x1b[31mb"), ("a\nb", "a\\nb"), ("", "(empty)")):

@@ -13,7 +13,7 @@ from tracer.cli.name_text import printable
 from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
 from tracer.index.tree_index import TreeIndex
-from tracer.model.source import Hop, Layer, SourceRef
+from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.resolve.answers import Where
 from tracer.resolve.asked import find
 from tracer.resolve.chain import OpChain
@@ -134,8 +134,11 @@ def as_text(answer: Where) -> str:
 @click.option("--coverage", is_flag=True, help="How far every declared op is led, by module and in total.")
 @click.option("--aiter", "aiter_path", **AITER)
 @click.option("--json", "json_", is_flag=True, help="One JSON object a name (docs/where.md).")
-def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, json_: bool) -> None:
-    """Lead an op, a function, a kernel, an instance or a code object to its source, line by line."""
+def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, json_: bool) -> int:
+    """Lead an op, a function, a kernel, an instance or a code object to its source, line by line.
+
+    The exit code is 1 where the tree has nothing of any name that was asked for.
+    """
     if coverage == bool(names):
         raise UsageError("where takes names or --coverage", expected="one of them")
     with opened_index(aiter_path) as index:
@@ -143,8 +146,11 @@ def command(names: tuple[str, ...], coverage: bool, aiter_path: Path | None, jso
             from tracer.cli.where_coverage import show
 
             show(index, json_=json_)
-        else:
-            finder = Finder(index)
-            for name in names:
-                answer = find(finder, name)
-                click.echo(encode(as_json(answer, index)) if json_ else as_text(answer))
+            return 0
+        finder = Finder(index)
+        known = False
+        for name in names:
+            answer = find(finder, name)
+            known = known or answer.reason is not UnresolvedReason.NO_SUCH_NAME
+            click.echo(encode(as_json(answer, index)) if json_ else as_text(answer))
+        return 0 if known else 1
