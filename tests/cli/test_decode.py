@@ -231,6 +231,17 @@ def test_standard_input_is_answered_line_by_line_before_it_ends() -> None:
     assert child.returncode == 0
 
 
+def test_a_dash_in_the_place_of_a_name_is_standard_input() -> None:
+    for columns, text in ((), b"first\nlast\n"), (("--column", "what"), b"what\nfirst\nlast\n"):
+        run = subprocess.run(
+            [sys.executable, "-m", "tracer", "decode", "--json", "before", "-", *columns],
+            input=text,
+            capture_output=True,
+            check=True,
+        )
+        assert [json.loads(line)["name"] for line in run.stdout.splitlines()] == ["before", "first", "last"]
+
+
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     command = [sys.executable, "-m", "tracer", "decode", "--json", "--file", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

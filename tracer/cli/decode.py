@@ -34,22 +34,25 @@ def _put(text: str) -> None:
 
 
 def _given(
-    names: tuple[str, ...], files: tuple[BinaryIO, ...], columns: tuple[str, ...], key: str | None, context: Context
+    inputs: tuple[str | BinaryIO, ...], columns: tuple[str, ...], key: str | None, context: Context
 ) -> Iterator[DecodedName]:
     """Every name given, read, in order; what was printed is shown before waiting for more input."""
-    for name in names:
-        yield registry.decode(name, context)
-    if not files:
-        return
+    for given in inputs:
+        if isinstance(given, str):
+            yield registry.decode(given, context)
+        else:
+            yield from _in_file(given, columns, key, context)
+
+
+def _in_file(file: BinaryIO, columns: tuple[str, ...], key: str | None, context: Context) -> Iterator[DecodedName]:
     from tracer.cli.name_input import Unreadable  # reading files loads csv; naming a name does not
     from tracer.cli.name_input import names as names_in
 
-    for file in files:
-        for entry in names_in(file, columns=columns, key=key, idle=sys.stdout.buffer.flush):
-            if isinstance(entry, Unreadable):
-                yield DecodedName(entry.text, entry.text, notes=(entry.reason,))
-            else:
-                yield registry.decode(entry, context)
+    for entry in names_in(file, columns=columns, key=key, idle=sys.stdout.buffer.flush):
+        if isinstance(entry, Unreadable):
+            yield DecodedName(entry.text, entry.text, notes=(entry.reason,))
+        else:
+            yield registry.decode(entry, context)
 
 
 def _json_lines(answers: Iterator[DecodedName], instances: Instances, spans: bool) -> None:
@@ -142,12 +145,14 @@ def command(
 ) -> None:
     """Read kernel names, instance names or symbols into typed fields.
 
-    An unknown name is an answer. `ktrace glossary` says what the fields mean, docs/names.md how to read an answer.
+    - reads names from standard input. An unknown name is an answer.
+    `ktrace glossary` says what the fields mean, docs/names.md how to read an answer.
     """
-    _check_usage(names, files, columns, key, {"--explain": explain, "--diff": diff, "--table": table}, json_, spans)
+    inputs = (*(sys.stdin.buffer if name == "-" else name for name in names), *files)
+    _check_usage(inputs, columns, key, {"--explain": explain, "--diff": diff, "--table": table}, json_, spans)
     keys = tuple(k.strip() for group in constexpr_keys for k in group.split(",") if k.strip())
     context = Context(target=target, constexpr_keys=keys or None, ck_version=ck_version)
-    answers = _given(names, files, columns, key, context)
+    answers = _given(inputs, columns, key, context)
     instances = Instances(aiter_path, not no_instances)
     try:
         if diff:
@@ -165,8 +170,7 @@ def command(
 
 
 def _check_usage(
-    names: tuple[str, ...],
-    files: tuple[BinaryIO, ...],
+    inputs: tuple[str | BinaryIO, ...],
     columns: tuple[str, ...],
     key: str | None,
     shapes: dict[str, Any],
@@ -181,9 +185,9 @@ def _check_usage(
         )
     if spans and (not json_ or asked):
         raise UsageError("--spans adds to the objects of --json", hint="--json --spans")
-    if not names and not files:
-        raise UsageError("no name was given", expected="NAME... or --file FILE", hint="--file - reads standard input")
+    if not inputs:
+        raise UsageError("no name was given", expected="NAME... or --file FILE", hint="- reads standard input")
     if columns and key is not None:
         raise UsageError("--column is for CSV and --key for JSON lines", expected="one of the two")
-    if (columns or key is not None) and not files:
+    if (columns or key is not None) and all(isinstance(given, str) for given in inputs):
         raise UsageError(f"{'--column' if columns else '--key'} says how to read a file", expected="--file FILE")
