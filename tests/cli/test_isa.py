@@ -115,7 +115,8 @@ def test_what_can_not_be_read_does_not_stop_the_others(ktrace: Ktrace, gemm: Pat
     ("arguments", "code", "said"),
     [
         ((), 2, "no input was given"),
-        (("nothing_of_that_name",), 2, "no op called"),
+        (("nothing_of_that_name",), 2, "neither a file nor an op called"),
+        (("aiter.rms_norm",), 2, "called as aiter:rms_norm"),
         (("missing.co",), 1, "can't be read"),
         (("gemm_a16w16", "--shape", "1,2,3", "--option", "dtype"), 2, "NAME=VALUE"),
         (("gemm_a16w16", "--shape", "1,2,3", "--option", "colour=red"), 2, "no option 'colour'"),
@@ -128,6 +129,14 @@ def test_wrong_usage_is_told_from_failure(ktrace: Ktrace, arguments: tuple[str, 
     answer = ktrace("isa", *arguments)
     assert (answer.code, answer.out) == (code, "")
     assert said in answer.err
+
+
+@pytest.mark.parametrize("name", ["absent.md", "kernels.txt", "module.PY"])
+def test_a_file_that_is_not_there_is_not_taken_for_a_callable(ktrace: Ktrace, name: str) -> None:
+    answer = ktrace("isa", name)
+    assert answer.code == 2
+    assert f"there is neither a file nor an op called {name!r}" in answer.err
+    assert "called as" not in answer.err
 
 
 @pytest.mark.parametrize(("glob", "shown"), [("k", 2), ("oth*", 2), ("*", 4), ("nothing", 0)])

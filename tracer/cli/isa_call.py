@@ -40,7 +40,7 @@ def dry_code(
         UsageError: no such op, option, shape or target.
         SourceTreeError, CaptureError: as a dry run does.
     """
-    op: Op = CallableOp(name, arguments) if is_callable_path(name) else get_op(name)
+    op: Op = CallableOp(name, arguments) if is_callable_path(name) else _op(name)
     if shapes and not op.dims:
         raise UsageError(f"{name} takes no --shape", hint="give each tensor's shape: --arg 'x=bf16[128,7168]'")
     settings = named_options(op, options)
@@ -71,3 +71,14 @@ def dry_code(
         on_record=on_record,
     )
     return raised
+
+
+def _op(name: str) -> Op:
+    try:
+        return get_op(name)
+    except UsageError as error:
+        raise UsageError(
+            f"there is neither a file nor an op called {name!r}",
+            expected=f"a file, or {error.expected}",
+            hint=error.hint,
+        ) from None

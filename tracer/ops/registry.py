@@ -21,6 +21,12 @@ OPS: tuple[Op, ...] = (
 )
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+#: the name of a file, which no function's is
+_FILE = re.compile(
+    r".+\.(?:a|bin|c|cc|co|cpp|csv|cuh?|db|gz|hip|hpp|h|hsaco|html|jsonl?|md|o|pb|ptx|pyc?|sh?|so|toml|tsv|txt|whl|xz|ya?ml"
+    r"|zip|zst)",
+    re.IGNORECASE,
+)
 _BY_NAME = {op.name: op for op in OPS}
 
 
@@ -44,7 +50,7 @@ def _nearest(name: str) -> str | None:
     near = difflib.get_close_matches(name, _BY_NAME, n=3, cutoff=0.5)
     if near:
         return "did you mean " + " or ".join(near) + "?"
-    if not _DOTTED.fullmatch(name):
+    if not _DOTTED.fullmatch(name) or _FILE.fullmatch(name):
         return None
     module, _, function = name.rpartition(".")
     return f"a function of a package is called as {module or 'aiter'}:{function} --arg NAME=VALUE ..."
