@@ -173,7 +173,7 @@ def test_diff_says_what_changed(ktrace: Ktrace, tmp_path: Path) -> None:
         "A: a.json: MI300X, 2 kernels, 25.0 µs\n"
         "B: b.json: MI300X, 2 kernels, 35.0 µs\n"
         "B takes 1.40x the kernel time of A\n"
-        "1 places run different kernels, 1 run the same\n"
+        "1 place runs different kernels, 1 runs the same\n"
         "\n"
         "different kernels (A -> B), largest difference in time first\n"
         "           20.0 µs ->          30.0 µs     1.50x  1 -> 1  aten::mm <- forward model.py:7\n"
@@ -197,6 +197,18 @@ def test_diff_takes_records(path: Path, ktrace: Ktrace, tmp_path: Path) -> None:
     answer = ktrace("diff", told["records"][0], str(path))
     assert answer.code == 0
     assert "aten::mm <- main m.py:1" in answer.out
+
+
+def test_diff_of_records_without_times_speaks_of_none(ktrace: Ktrace) -> None:
+    records = Path(__file__).parents[1] / "data" / "records"
+    split, block = (records / "dry" / f"gemm_{name}_gfx942.json" for name in ("a16w16_split_k", "a8w8_blockscale"))
+    text = ktrace("diff", str(split), str(block)).out
+    assert "no kernel times to compare: A and B have none\n" in text
+    assert "different kernels (A -> B)\n" in text
+    assert "kernel time of A" not in text
+    assert "not timed ->" not in text
+    timed = str(records / "live" / "gemm_a16w16_h200.json")
+    assert "no kernel times to compare: A has none\n" in ktrace("diff", str(split), timed).out
 
 
 def test_diff_of_two_records_says_how_their_calls_and_launches_differ(ktrace: Ktrace) -> None:

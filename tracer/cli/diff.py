@@ -49,6 +49,18 @@ def _time(us: float | None, count: int = 1) -> str:
     return "not timed" if us is None else us_text(us)
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _total(diff: Diff) -> str:
+    """How the time of all kernels changed, where both sides have one."""
+    untimed = [mark for mark, side in (("A", diff.a), ("B", diff.b)) if not side.kernel_us]
+    if untimed:
+        return f"no kernel times to compare: {' and '.join(untimed)} {'has' if len(untimed) == 1 else 'have'} none"
+    return f"B takes {_ratio(diff.a.kernel_us, diff.b.kernel_us)} the kernel time of A"
+
+
 def _kernel(mark: str, kernel: SideKernel) -> str:
     tile = f"  tile {'x'.join('?' if e is None else str(e) for e in kernel.tile)}" if kernel.tile else ""
     return f"    {mark} {kernel.count:>6,} x  {kernel.family or 'unknown family'}{tile}  {cut(kernel.spelled, 90)}"
@@ -57,7 +69,8 @@ def _kernel(mark: str, kernel: SideKernel) -> str:
 def _change(change: KernelChange) -> list[str]:
     launch = _told(change.launch, "launch: ")
     if change.a is not None and change.b is not None and change.a.name == change.b.name:
-        return [_kernel("=", change.a) + f"  ({_time(change.a.us)} -> {_time(change.b.us)})", *launch]
+        times = "" if change.a.us is change.b.us is None else f"  ({_time(change.a.us)} -> {_time(change.b.us)})"
+        return [_kernel("=", change.a) + times, *launch]
     lines = [_kernel(mark, kernel) for mark, kernel in (("-", change.a), ("+", change.b)) if kernel is not None]
     return lines + _told(change.fields) + launch
 
@@ -75,10 +88,11 @@ def _told(found: Differences, title: str = "") -> list[str]:
 
 def _place(place: PlaceDiff) -> list[str]:
     where = " <- ".join(one_line(part) for part in (place.op, place.place) if part) or "(no operator, no stack)"
-    lines = [
-        f"  {_time(place.a_us, place.a_count):>16} -> {_time(place.b_us, place.b_count):>16}  "
-        f"{_ratio(place.a_us, place.b_us):>8}  {place.a_count:,} -> {place.b_count:,}  {where}"
-    ]
+    times = (
+        f"{_time(place.a_us, place.a_count):>16} -> {_time(place.b_us, place.b_count):>16}  "
+        f"{_ratio(place.a_us, place.b_us):>8}  "
+    )
+    lines = [f"  {times if place.a_us or place.b_us else ''}{place.a_count:,} -> {place.b_count:,}  {where}"]
     for change in place.kernels:
         lines += _change(change)
     return lines
@@ -89,16 +103,19 @@ def diff_text(diff: Diff, rows: int) -> str:
     lines = []
     for mark, side in (("A", diff.a), ("B", diff.b)):
         lines.append(
-            f"{mark}: {one_line(side.file)}: {', '.join(map(one_line, side.devices))}, {side.kernel_count:,} kernels, "
-            f"{_time(side.kernel_us)}"
+            f"{mark}: {one_line(side.file)}: {', '.join(map(one_line, side.devices))}, "
+            f"{_counted(side.kernel_count, 'kernel')}, {_time(side.kernel_us)}"
         )
-    lines.append(f"B takes {_ratio(diff.a.kernel_us, diff.b.kernel_us)} the kernel time of A")
+    lines.append(_total(diff))
     if diff.call:
         lines += ["the records differ in", *_told(diff.call)]
-    lines.append(f"{diff.changed_count} places run different kernels, {diff.unchanged_count} run the same")
+    changed, unchanged = (f"run{'s' if n == 1 else ''}" for n in (diff.changed_count, diff.unchanged_count))
+    places = _counted(diff.changed_count, "place")
+    lines.append(f"{places} {changed} different kernels, {diff.unchanged_count:,} {unchanged} the same")
     shown = [place for place in diff.places if place.changed][:rows]
     if shown:
-        lines += ["", "different kernels (A -> B), largest difference in time first"]
+        order = ", largest difference in time first" if diff.a.kernel_us and diff.b.kernel_us else ""
+        lines += ["", f"different kernels (A -> B){order}"]
         for place in shown:
             lines += _place(place)
     same = [place for place in diff.places if not place.changed][:rows]
