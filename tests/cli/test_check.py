@@ -105,6 +105,37 @@ def test_an_op_that_looks_nothing_up_says_so(wheel: AiterTree, capsys: pytest.Ca
     code, out, _ = run(capsys, "check", "quant_per_1x128", "--json")
     assert code == 0
     assert objects(out)[0]["reason"] == "not_consulted"
+    _, text, _ = run(capsys, "check", "quant_per_1x128")
+    assert "consults no tuned config" in text
+    assert "miss (" not in text
+    assert "0 hit" not in text
+
+
+def test_a_file_that_aiter_looks_for_in_vain_is_named(
+    wheel: AiterTree, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ["check", "gemm_a8w8_blockscale", "--shape", "128,1536,7168"]
+    monkeypatch.setenv("AITER_CONFIG_GEMM_A8W8_BLOCKSCALE", "/nowhere/tuned.csv")
+    assert "not there  /nowhere/tuned.csv, as AITER_CONFIG_GEMM_A8W8_BLOCKSCALE says" in run(capsys, *asked)[1]
+    (answer,) = objects(run(capsys, *asked, "--json")[1])
+    assert (answer["reason"], answer["files"], answer["missing"]) == ("file_missing", [], ["/nowhere/tuned.csv"])
+    monkeypatch.delenv("AITER_CONFIG_GEMM_BF16", raising=False)
+    text = run(capsys, "check", "gemm_a16w16", "--shape", "128,1536,7168")[1]
+    if "file_missing" in text:  # by default releases of aiter without that file look for it all the same
+        assert "configs/tuned_gemm.csv, the default of AITER_CONFIG_GEMM_BF16 in aiter/jit/core.py" in text
+
+
+def test_a_log_without_a_look_up_says_that_it_holds_none(
+    wheel: AiterTree, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = tmp_path / "other.log"
+    log.write_text("nothing of aiter\n")
+    code, out, _ = run(capsys, "check", "--log", str(log))
+    assert (code, "0 hit" in out) == (0, False)
+    assert f"{log} has no line by which aiter says" in out
+    code, out, err = run(capsys, "check", "--log", str(log), "--json")
+    assert (code, out) == (0, "")
+    assert "has no line by which" in err
 
 
 @pytest.mark.parametrize(

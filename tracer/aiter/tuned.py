@@ -136,6 +136,7 @@ def look_up(
         status=TunedStatus.MISS,
         key={column: key[column] for column in steps.columns},
         files=merged.files,
+        missing=merged.missing,
         environment=merged.environment,
         untuned_row=untuned_row(tree, merged, key),
         untuned_file=merged.variable.untuned if tree.absolute(merged.variable.untuned).is_file() else None,

@@ -30,6 +30,10 @@ from tracer.ops.base import Dim, Op, Options, Shape, TensorFactory
 from tracer.ops.registry import OPS
 
 _KNOWN = f"one of {', '.join(ops())}"
+_NOTHING_LOGGED = (
+    "{log} has no line by which aiter says what it looked up in a tuned config "
+    "(it logs hits only with AITER_LOG_TUNED_CONFIG=1)"
+)
 _BATCH = Dim("B", "batch")
 _MNK = (Dim("M", "rows of the activations"), Dim("N", "rows of the weight"), Dim("K", "columns of both"))
 _MOE = (
@@ -110,7 +114,9 @@ def command(
         click.echo(msgspec.json.encode(answer).decode() if json_ else as_text(answer))
     asked = [answer for answer in answers if answer["reason"] != MissReason.NOT_CONSULTED]
     missed = [answer for answer in asked if answer["status"] == TunedStatus.MISS]
-    if not json_:
+    if log is not None and not answers:
+        click.echo(_NOTHING_LOGGED.format(log=log), err=json_)
+    if asked and not json_:
         click.echo(f"{len(asked) - len(missed)} hit, {len(missed)} missed, on {on.arch} with {on.compute_units} CUs")
     if "miss" in fail_on and missed:
         raise GateError(

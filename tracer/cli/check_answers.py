@@ -9,8 +9,9 @@ import msgspec
 
 from tracer.aiter.findings import Finding
 from tracer.aiter.tree import AiterTree
+from tracer.aiter.variables import CORE
 from tracer.model.environment import Target
-from tracer.model.source import CsvRow, TunedLookup, TunedStatus
+from tracer.model.source import CsvRow, MissReason, TunedLookup, TunedStatus
 
 
 def _kernel(row: CsvRow | None) -> str | None:
@@ -41,6 +42,7 @@ def as_json(tree: AiterTree, op: str, key: Mapping[str, str], target: Target, fo
         "kept_row": _row(found.kept_row),
         "nearest": [_row(row) for row in found.nearest],
         "files": found.files,
+        "missing": found.missing,
         "environment": found.environment,
         "untuned_row": found.untuned_row,
         "untuned_file": found.untuned_file,
@@ -53,12 +55,22 @@ def _place(entry: dict[str, Any] | None) -> str:
     return f"{entry['file']}:{entry['line']}" if entry else ""
 
 
+def _named_by(answer: dict[str, Any]) -> str:
+    """What makes aiter look for its files: variables that are set, or their defaults."""
+    return ", ".join(
+        f"the default of {variable} in {CORE}" if value is None else f"as {variable} says"
+        for variable, value in answer["environment"].items()
+    )
+
+
 def _axis(near: dict[str, Any]) -> str:
     return next(f"{axis}={near['row'][axis]}" for axis in ("M", "token") if axis in near["row"])
 
 
 def as_text(answer: dict[str, Any]) -> str:
     """The lines for one shape."""
+    if answer["reason"] == MissReason.NOT_CONSULTED:
+        return f"{answer['op']}  consults no tuned config of aiter: there is nothing to hit or to miss"
     shape = ",".join(f"{axis}={value}" for axis, value in answer["key"].items() if axis not in ("cu_num", "gfx"))
     reason = f" ({answer['reason']})" if answer["reason"] else ""
     lines = [f"{answer['op'] or 'unknown op'}  {shape}  on {answer['cu_num']} CUs: {answer['status']}{reason}"]
@@ -79,6 +91,7 @@ def as_text(answer: dict[str, Any]) -> str:
     if answer.get("lost_row"):
         kept = answer["kept_row"]
         rows.append(("lost row", f"{_place(answer['lost_row'])}, for which aiter's merge kept {_place(kept)}"))
+    rows += [("not there", f"{file}, {_named_by(answer)}") for file in answer.get("missing", ())]
     if answer["status"] == TunedStatus.MISS and answer.get("nearest"):
         near = [f"{_axis(n)} cu_num={n['row'].get('cu_num')} {_place(n)}" for n in answer["nearest"]]
         rows += [("nearest" if i == 0 else "", text) for i, text in enumerate(near)]

@@ -109,7 +109,7 @@ class MissReason(enum.StrEnum):
     DROPPED_BY_MERGE = "dropped_by_merge"  #: a shipped row for exactly this key was lost in aiter's own merge
     NOT_COMPILED_IN = "not_compiled_in"  #: a row exists but names an instance that is not built
     FILE_EMPTY = "file_empty"  #: the merged file has no rows
-    FILE_MISSING = "file_missing"  #: the file that the environment names does not exist
+    FILE_MISSING = "file_missing"  #: the file that the environment or aiter's default names does not exist
     GFX_DIFFERS = "gfx_differs"  #: rows for this shape exist, for another architecture
     CU_NUM_DIFFERS = "cu_num_differs"  #: rows for this shape exist, for another CU count
     DTYPE_DIFFERS = "dtype_differs"  #: rows for this shape exist, for another dtype
@@ -145,6 +145,7 @@ class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
         kept_row: the row that aiter's merge kept in the lost row's place.
         nearest: other rows of the same N and K, this GPU's first, then the closest M (at most five).
         files: the CSVs that were merged, in order, relative to their tree.
+        missing: the CSVs that the variable or its default names, but that are not there.
         environment: the environment variables that decide the files, and their values (None = not set).
         recorded_us: the tuner's own time in the row, in µs; quoted, not measured here.
         untuned_row: the line to append to the untuned CSV so that the tuner covers this shape.
@@ -162,6 +163,7 @@ class TunedLookup(msgspec.Struct, frozen=True, kw_only=True):
     kept_row: CsvRow | None = None
     nearest: tuple[CsvRow, ...] = ()
     files: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     environment: dict[str, str | None] = {}
     recorded_us: float | None = None
     untuned_row: str | None = None
