@@ -43,6 +43,10 @@ def test_a_name_that_is_no_verb_is_taken_for_an_op_and_the_nearest_ops_are_offer
     assert "Traceback" not in answer.err
 
 
+def test_the_help_lists_the_option_that_an_internal_error_names(ktrace: Ktrace) -> None:
+    assert "--debug" in ktrace("--help").out
+
+
 def test_an_unknown_option_is_wrong_usage(ktrace: Ktrace) -> None:
     answer = ktrace("decode", "--nothing-like-this")
     assert answer.code == 2

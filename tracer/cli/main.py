@@ -83,6 +83,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     callback=_show_version,
     help="Show the version and exit.",
 )
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks of errors; may stand anywhere.")
 def cli() -> None:
     """Which line of Python ends in which GPU kernel, what its name says, how fast it could be, and why it was chosen.
 
