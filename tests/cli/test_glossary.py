@@ -28,4 +28,11 @@ def test_an_object_has_the_documented_keys(ktrace: Ktrace) -> None:
 def test_a_key_that_no_grammar_has_is_wrong_usage_with_the_nearest_ones(ktrace: Ktrace) -> None:
     answer = ktrace("glossary", "k_per_blok")
     assert answer.code == 2
-    assert "k_per_block" in answer.err
+    assert "did you mean k_per_block" in answer.err
+
+
+def test_a_key_that_is_like_no_other_is_answered_with_how_all_are_listed(ktrace: Ktrace) -> None:
+    answer = ktrace("glossary", "nosuchfield")
+    assert answer.code == 2
+    assert "did you mean" not in answer.err
+    assert "`ktrace glossary` without a key lists all fields" in answer.err

@@ -58,11 +58,10 @@ def entries_of(keys: Iterable[str]) -> tuple[Entry, ...]:
         if key not in known:
             import difflib  # only a mistake needs it
 
-            near = difflib.get_close_matches(key, known, 5, 0.5) or [k for k in known if key.lower() in k.lower()][:5]
+            near = difflib.get_close_matches(key, known, 5, 0.75) or [k for k in known if key.lower() in k.lower()][:5]
+            offered = f"did you mean {' or '.join(near)}? " if near else ""
             raise UsageError(
-                f"no grammar has a field {key!r}",
-                expected=", ".join(near) or None,
-                hint="ktrace glossary lists all keys",
+                f"no grammar has a field {key!r}", hint=f"{offered}`ktrace glossary` without a key lists all fields"
             )
         found.append(known[key])
     return tuple(found)
