@@ -149,6 +149,7 @@ def test_a_log_without_a_look_up_says_that_it_holds_none(
         (["check", "gemm_a8w8_blockscale", "--shape", "1,-2,3"], "not positive"),
         (["check", "gemm_a8w8_blockscale", "--shape", "1,2,3", "--key", "nonsense"], "COLUMN=VALUE"),
         (["check", "gemm_a8w8_blockscale", "--shape", "1,2,3", "--target", "gfx1"], "gfx1"),
+        (["check", "gemm_a8w8_blockscale", "--shape", "1,2,3", "--target", "mi300x"], "--device MI300X"),
         (["check", "--log", "/nowhere/aiter.log"], "can't be read"),
     ],
 )

@@ -123,6 +123,7 @@ def test_what_can_not_be_read_does_not_stop_the_others(ktrace: Ktrace, gemm: Pat
         (("gemm_a16w16", "--shape", "1,2,3", "--option", "dtype=fp4"), 2, "takes no dtype 'fp4'"),
         (("gemm_a16w16", "--shape", "1,2,3", "--config", "[]"), 2, "no JSON object"),
         (("a.co", "--target", "mi300"), 2, "'mi300' is no target"),
+        (("a.co", "--target", "mi300x"), 2, "the target of MI300X is gfx942"),
     ],
 )
 def test_wrong_usage_is_told_from_failure(ktrace: Ktrace, arguments: tuple[str, ...], code: int, said: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.capture.protocol import TargetFacts
 from tracer.devices.base import Device
-from tracer.devices.registry import WHOLE_PART, default_device, devices_of, get_device
+from tracer.devices.registry import WHOLE_PART, default_device, device_named, devices_of, get_device
 from tracer.errors import UsageError
 from tracer.model.environment import Target
 from tracer.model.evidence import Evidence
@@ -27,7 +27,9 @@ def target_facts(target: str | None, cu_num: int | None, device: str | None) -> 
     named = get_device(device) if device is not None else None
     arch = target or (named.arch if named else DRY_TARGETS[0])
     if arch not in DRY_TARGETS:
-        raise UsageError(f"there is no target {arch!r} for a dry run", expected="one of " + ", ".join(DRY_TARGETS))
+        raise UsageError(
+            f"there is no target {arch!r} for a dry run", expected="one of " + ", ".join(DRY_TARGETS), hint=_part(arch)
+        )
     if named is not None and named.arch != arch:
         raise UsageError(
             f"the device {named.key} is {named.arch}, not {arch}",
@@ -53,6 +55,12 @@ def target_facts(target: str | None, cu_num: int | None, device: str | None) -> 
         memory_bytes=int(memory) if memory is not None else None,
         device_name=part.name if part else None,
     )
+
+
+def _part(name: str) -> str | None:
+    """How a part is given, where somebody gave its name for its architecture."""
+    part = device_named(name)
+    return f"a part is given by --device {part.key}; its target is {part.arch}" if part is not None else None
 
 
 def _compute_units(arch: str, cu_num: int | None, named: Device | None) -> int:

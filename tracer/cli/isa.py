@@ -20,6 +20,7 @@ from tracer.codeobjects.machine import machine_targets
 from tracer.codeobjects.module import BuiltModule
 from tracer.codeobjects.targets import TargetId, parse_target
 from tracer.codeobjects.verdict import Verdict
+from tracer.devices.registry import device_named
 from tracer.errors import CodeObjectError, KtraceError, RecordError, SourceTreeError, UsageError
 from tracer.model.capture import CaptureRecord
 from tracer.model.environment import Target
@@ -137,7 +138,12 @@ def _target(text: str | None) -> TargetId | None:
         return None
     found = parse_target(text)
     if found is None and not text.startswith("sm_"):
-        raise UsageError(f"{text!r} is no target", expected="gfx942, gfx950, gfx942:sramecc+:xnack-, sm_90, ...")
+        part = device_named(text)
+        raise UsageError(
+            f"{text!r} is no target",
+            expected="gfx942, gfx950, gfx942:sramecc+:xnack-, sm_90, ...",
+            hint=f"the target of {part.key} is {part.arch}" if part is not None else None,
+        )
     return found or TargetId(arch=text)
 
 

@@ -52,15 +52,21 @@ def all_devices() -> tuple[Device, ...]:
     return tuple(d for f in files for d in parse_device_file(f.read_text(encoding="utf-8"), f.name))
 
 
+def device_named(key: str) -> Device | None:
+    """The device called `key`, in any case, or None."""
+    return next((device for device in all_devices() if device.key.lower() == key.lower()), None)
+
+
 def get_device(key: str) -> Device:
     """The device called `key`, in any case.
 
     Raises:
         UsageError: there is none; the nearest keys are offered.
     """
+    named = device_named(key)
+    if named is not None:
+        return named
     by_key = {device.key.lower(): device for device in all_devices()}
-    if key.lower() in by_key:
-        return by_key[key.lower()]
     near = difflib.get_close_matches(key.lower(), by_key, n=3, cutoff=0.4)
     raise UsageError(
         f"there is no device called {key!r}",
