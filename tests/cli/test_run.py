@@ -112,6 +112,20 @@ def test_a_callable_takes_arguments_and_no_shape(ktrace: Ktrace, tmp_path: Path)
     assert "nonsense" in answer.err
 
 
+@pytest.mark.dry
+def test_arguments_that_a_callable_can_not_take_are_a_usage_error_and_leave_no_record(
+    ktrace: Ktrace, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed")
+    out = tmp_path / "site"
+    answer = ktrace("torch.nn.functional:softmax", "--arg", "inputs=bf16[4,8]", "--mode", "dry", "--out", str(out))
+    assert answer.code == 2
+    assert "torch.nn.functional:softmax has no argument 'inputs'" in answer.err
+    assert "softmax(input: " in answer.err
+    assert list(out.iterdir()) == []
+
+
 KEYS = {
     "op", "mode", "target", "cu_num", "device", "shape", "page", "record", "tuned", "launches", "hops", "roofline",
     "exception", "warnings",

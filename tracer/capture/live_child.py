@@ -27,7 +27,7 @@ from tracer.capture.protocol import CallRequest, Doing, Job, Message, Recorded, 
 from tracer.capture.serving import serve
 from tracer.capture.story import keep_story
 from tracer.capture.timing import time_eager, time_graph, time_kernels
-from tracer.errors import SourceTreeError
+from tracer.errors import SourceTreeError, UsageError
 from tracer.model.capture import CaptureRecord, ExceptionInfo
 from tracer.model.evidence import Mode
 from tracer.model.timing import Timing
@@ -105,6 +105,8 @@ class LiveChild:
             torch.cuda.synchronize()
             profile = profile_once(functools.partial(call, inputs), recorder, Path(self._job.folder))
             timings = self._time(op, request, call, inputs, input_bytes)
+        except UsageError:
+            raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - what the op raises is the answer
             failure = self._failure(error, recorder, request)
         finally:

@@ -14,6 +14,7 @@ import msgspec
 from tracer.errors import UsageError
 from tracer.model.roofline import Work
 from tracer.ops.base import LARGEST_EXTENT, Op, Options, Shape, TensorFactory
+from tracer.ops.signatures import check_arguments
 
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _ARGUMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -162,6 +163,7 @@ class CallableOp(Op):
 
     def inputs(self, shape: Shape, options: Options, factory: TensorFactory) -> dict[str, Any]:
         self._function = self._load()
+        check_arguments(self.name, self._function, tuple(self._arguments))
         return {name: self._value(value, factory) for name, value in self._arguments.items()}
 
     def call(self, inputs: Mapping[str, Any], options: Options, config: Mapping[str, Any] | None) -> Any:
