@@ -81,6 +81,10 @@ def wheel_records(needs_wheel: None) -> dict[str, CaptureRecord]:
                 "topk_ids=i32[128,8]",
             ),
         ),
+        "attention": CallRequest(
+            op="aiter:flash_attn_func",
+            arguments=("q=bf16[1,128,32,128]", "k=bf16[1,128,8,128]", "v=bf16[1,128,8,128]", "causal=true"),
+        ),
         "raising": CallRequest(
             op="aiter.ops.quant:per_group_quant_hip", arguments=("x=bf16[64,256]", "quant_dtype=fp8", "group_size=63")
         ),

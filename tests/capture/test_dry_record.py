@@ -229,3 +229,13 @@ def test_the_quantiser_has_a_kernel_and_no_instance(wheel_records: Records) -> N
     quant, gemm = wheel_records["quant_gemm"].launches
     assert (quant.kernel, quant.instance) == ("dynamic_per_group_scaled_quant_kernel", None)
     assert gemm.instance == wheel_records["gemm"].launches[0].instance
+
+
+def test_attention_crosses_into_the_module_that_is_named_for_the_call(wheel_records: dict[str, CaptureRecord]) -> None:
+    record = wheel_records["attention"]
+    assert record.exception is None
+    (call,) = record.boundaries
+    assert call.module == "mha_fwd_bf16_nbias_mask_nlse_ndropout"
+    assert (call.built_from, call.declared_as) == ("module_mha_fwd", "mha_fwd")
+    (dispatch,) = record.dispatches
+    assert "ck_tile::FmhaFwdKernel" in dispatch.candidates

@@ -115,3 +115,10 @@ def test_the_hop_out_of_python_stands_where_the_function_is_declared() -> None:
     hops = build_report(msgspec.structs.replace(record, boundaries=(call,))).paths[0].hops
     (hop,) = [hop for hop in hops if hop.name == "module_gemm_a8w8_blockscale.gemm_a8w8_blockscale"]
     assert (hop.source, hop.evidence, hop.note) == (declared, Evidence.OBSERVED, "declared as gemm_a8w8_blockscale_ck")
+
+
+def test_the_hop_out_of_python_says_what_a_module_named_for_the_call_is_built_from() -> None:
+    record = handmade.blockscale()
+    call = msgspec.structs.replace(record.boundaries[0], declared_as=None, built_from="module_mha_fwd")
+    hops = build_report(msgspec.structs.replace(record, boundaries=(call,))).paths[0].hops
+    assert "built from module_mha_fwd when it is called" in [hop.note for hop in hops]

@@ -61,3 +61,10 @@ def test_a_choice_that_no_rule_follows_is_left_open_with_each_launch_and_its_con
         for place in (launch.source, launch.launch):
             assert place is not None
             assert installed_aiter.absolute(place.file).is_file()
+
+
+def test_a_module_named_for_the_call_is_followed_by_its_recipe(installed_aiter: AiterTree) -> None:
+    call = BoundaryCall(id=0, module="mha_fwd_bf16_mask", function="mha_fwd", built_from="module_mha_fwd")
+    dispatch = indexed_dispatch(installed_aiter, call)
+    assert dispatch is not None
+    assert "ck_tile::FmhaFwdKernel" in dispatch.candidates

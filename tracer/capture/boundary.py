@@ -40,6 +40,7 @@ class Crossing:
         self.module = module
         self.function = function
         self.binding = binding
+        self.built_from: str | None = None
         self.declared_as: str | None = None
         self.source: SourceRef | None = None
         self.decorators: tuple[Decorator, ...] = ()
@@ -73,6 +74,7 @@ class Crossing:
             frame=self.frame,
             module=self.module,
             function=self.function,
+            built_from=self.built_from,
             declared_as=self.declared_as,
             source=self.source,
             decorators=self.decorators,
@@ -118,7 +120,7 @@ class Boundary:
         self.recording = False
 
     def install(self) -> None:
-        """Sets the import hook and the stand-in for ctypes, for good."""
+        """Sets the import hooks and the stand-in for ctypes, for good."""
         install_modules(self, self._jit_folder)
 
     def begin(self) -> None:
@@ -176,6 +178,9 @@ class Boundary:
         kwargs: dict[str, Any],
     ) -> Any:
         crossing = Crossing(len(self.calls), self._locate(caller), module, name, binding)
+        declared = caller.f_locals.get("_md_name")
+        if isinstance(declared, str) and declared != module:
+            crossing.built_from = declared
         if isinstance(stub, types.FunctionType):
             crossing.declared_as = stub.__name__
             if self._place is not None:

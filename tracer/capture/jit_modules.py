@@ -15,6 +15,9 @@ import types
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+#: modules whose frames lie between an import and what asked for it
+_IMPORTING = frozenset({__name__, "importlib", "importlib._bootstrap", "importlib._bootstrap_external"})
+
 
 class Answering(Protocol):
     """What answers for the members of the modules."""
@@ -47,7 +50,7 @@ def install_modules(boundary: Answering, jit_folder: str) -> None:
 
 
 class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `module_*` and `aiter.jit.module_*` before the file system is asked."""
+    """Finds `module_*`, `aiter.jit.module_*` and whatever aiter's JIT loads before the file system is asked."""
 
     def __init__(self, boundary: Answering, jit_folder: str) -> None:
         self._boundary = boundary
@@ -59,7 +62,7 @@ class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         parent, _, name = fullname.rpartition(".")
         if parent not in ("", "aiter.jit"):
             return None
-        if name.startswith("module_") or (parent and name == "aiter_"):
+        if name.startswith("module_") or (parent and name == "aiter_") or _asked_by_jit(name):
             return importlib.machinery.ModuleSpec(fullname, self)
         return None
 
@@ -70,6 +73,17 @@ class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to run."""
+
+
+def _asked_by_jit(name: str) -> bool:
+    """Whether aiter's JIT is loading a module of this name: a recipe that is narrowed for each call gives any name."""
+    core = sys.modules.get("aiter.jit.core")
+    if core is None:
+        return False
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in _IMPORTING:
+        frame = frame.f_back
+    return frame is not None and frame.f_globals is vars(core) and frame.f_locals.get("md_name") == name
 
 
 class BoundaryModule(types.ModuleType):

@@ -123,6 +123,9 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
         frame: id of the innermost recorded frame that made it.
         module: JIT module ("module_gemm_a8w8_blockscale").
         function: the function loaded from it.
+        built_from: what it is built from where the module's name is made for each call: the module whose recipe is
+            narrowed ("module_mha_fwd"), as its declaration names it, or the template that is compiled when it is called
+            ("csrc/cpp_itfs/pa/pa.cpp.jinja"); else None.
         declared_as: the Python function that declares it (the stub under `@compile_ops`), or None.
         source: where that stands (its `def`), or None.
         decorators: what declares it (`compile_ops`), with the line; empty where not recorded.
@@ -141,6 +144,7 @@ class BoundaryCall(msgspec.Struct, frozen=True, kw_only=True):
     frame: int | None = None
     module: str
     function: str
+    built_from: str | None = None
     declared_as: str | None = None
     source: SourceRef | None = None
     decorators: tuple[Decorator, ...] = ()

@@ -165,6 +165,7 @@ class FrameList:
         stub, invented = boundary.declared_as, boundary.invented
         parts = [
             self.words("boundary.declared", name=code(stub)) if stub else "",
+            self.words("boundary.built_from", name=code(boundary.built_from)) if boundary.built_from else "",
             self.decorated(boundary.decorators),
             self.words(f"boundary.{boundary.answered}"),
             self.words("boundary.invented_what", what=invented) if invented else "",

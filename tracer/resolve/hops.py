@@ -75,13 +75,16 @@ def tuned_hop(tuned: TunedLookup) -> Hop:
 
 def boundary_hop(boundary: BoundaryCall, trees: Sequence[SourceTree] = ()) -> Hop:
     """The hop that leaves Python for a JIT-built module, with the stub that declares the function."""
+    notes = [f"declared as {boundary.declared_as}"] if boundary.declared_as else []
+    if boundary.built_from is not None:
+        notes.append(f"built from {boundary.built_from} when it is called")
     return Hop(
         layer=Layer.JIT,
         name=f"{boundary.module}.{boundary.function}",
         source=linked(boundary.source, trees),
         evidence=boundary.evidence,
         reason=boundary.reason,
-        note=f"declared as {boundary.declared_as}" if boundary.declared_as else None,
+        note="; ".join(notes) or None,
     )
 
 

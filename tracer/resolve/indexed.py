@@ -36,9 +36,10 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
         nothing below Python is known.
     """
     chains = _chains(tree)
+    module = call.built_from or call.module
     for op in chains.index.ops:
         declared = op.declaration
-        if declared.module == call.module and declared.symbol == call.function:
+        if declared.module == module and declared.symbol == call.function:
             break
     else:
         return None
@@ -63,6 +64,10 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
 def _open(hops: tuple[Hop, ...], kernels: tuple[str, ...]) -> tuple[Hop, ...]:
     """The hops of a chain down to where it can go on in several ways."""
     sure = tuple(hop for hop in hops if hop.layer not in (Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL))
+    return (*sure, _undecided(kernels))
+
+
+def _undecided(kernels: tuple[str, ...]) -> Hop:
+    """The end of a chain that can go on to several kernels."""
     reason = f"which of {len(kernels)} kernels run depends on what is not known here"
-    end = Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, candidates=kernels)
-    return (*sure, end)
+    return Hop(layer=Layer.KERNEL, name="?", evidence=Evidence.UNRESOLVED, reason=reason, candidates=kernels)

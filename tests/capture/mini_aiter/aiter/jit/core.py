@@ -39,17 +39,32 @@ def registered(fake):
     return decorate
 
 
-def compile_ops(module, name=None, ffi_type="pybind"):
-    """Makes a stub call the function of a JIT-built module."""
+def get_module_custom_op(md_name):
+    """Imports a built module, in a frame that names it as main's does."""
+    return importlib.import_module(md_name)
+
+
+def build_module(md_name):
+    """Stands where main runs hipcc."""
+    raise SystemExit(f"[aiter] build [{md_name}] failed !!!!!!")
+
+
+def compile_ops(_md_name, name=None, ffi_type="pybind", gen_func=None):
+    """Makes a stub call the function of a JIT-built module, whose name `gen_func` may make for the call."""
 
     def decorate(func):
         load_name = name or func.__name__
         if ffi_type == "ctypes":
-            return _ctypes_call(func, load_name, module)
+            return _ctypes_call(func, load_name, _md_name)
 
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
-            op = getattr(importlib.import_module(module), load_name)
+            md_name = gen_func(*args, **kwargs)["md_name"] if gen_func is not None else _md_name
+            try:
+                module = get_module_custom_op(md_name)
+            except ModuleNotFoundError:
+                build_module(md_name)
+            op = getattr(module, load_name)
             assert op.__doc__.startswith("Members:")
             return op(*args, **kwargs)
 
