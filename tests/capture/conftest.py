@@ -85,6 +85,28 @@ def wheel_records(needs_wheel: None) -> dict[str, CaptureRecord]:
             op="aiter:flash_attn_func",
             arguments=("q=bf16[1,128,32,128]", "k=bf16[1,128,8,128]", "v=bf16[1,128,8,128]", "causal=true"),
         ),
+        "paged_attention": CallRequest(
+            op="aiter:paged_attention_rocm",
+            arguments=(
+                "out=bf16[4,8,128]",
+                "exp_sums=fp32[4,8,2]",
+                "max_logits=fp32[4,8,2]",
+                "tmp_out=bf16[4,8,2,128]",
+                "query=bf16[4,8,128]",
+                "key_cache=bf16[64,1,16,16,8]",
+                "value_cache=bf16[64,1,128,16]",
+                "num_kv_heads=1",
+                "scale=0.088",
+                "block_tables=i32[4,32]",
+                "context_lens=i32[4]",
+                "block_size=16",
+                "max_context_len=512",
+                "alibi_slopes=none",
+                'kv_cache_dtype="auto"',
+                "k_scale=none",
+                "v_scale=none",
+            ),
+        ),
         "raising": CallRequest(
             op="aiter.ops.quant:per_group_quant_hip", arguments=("x=bf16[64,256]", "quant_dtype=fp8", "group_size=63")
         ),

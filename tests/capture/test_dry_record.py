@@ -239,3 +239,14 @@ def test_attention_crosses_into_the_module_that_is_named_for_the_call(wheel_reco
     assert (call.built_from, call.declared_as) == ("module_mha_fwd", "mha_fwd")
     (dispatch,) = record.dispatches
     assert "ck_tile::FmhaFwdKernel" in dispatch.candidates
+
+
+def test_paged_attention_crosses_into_the_template_that_it_compiles(wheel_records: dict[str, CaptureRecord]) -> None:
+    record = wheel_records["paged_attention"]
+    assert record.exception is None
+    (call,) = record.boundaries
+    assert (call.module, call.built_from) == ("pa", "csrc/cpp_itfs/pa/pa.cpp.jinja")
+    given = {argument.name: argument.value for argument in call.arguments}
+    assert (given["gqa_ratio"], given["head_size"], given["dtype"]) == (8, 128, "__hip_bfloat16")
+    assert {"out", "query", "key_cache", "block_tables"} <= set(given)
+    assert len(record.dispatches[0].launches) == 2

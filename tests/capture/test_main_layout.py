@@ -34,6 +34,8 @@ def mini(needs_torch: None, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         "triton": triton_gemm(16, 64, 64),
         "steered": CallRequest(op="aiter.ops.gemm:steered_by_a_count", arguments=("x=bf16[4]",)),
         "named_for_the_call": CallRequest(op="aiter.ops.attention:attention", arguments=("q=bf16[4,64]",)),
+        "template": CallRequest(op="aiter.ops.attention:scale_rows", arguments=("x=bf16[4,64]", "factor=2.0")),
+        "building": CallRequest(op="aiter.ops.attention:build_at_once"),
     }
     records = dict(zip(requests, capture_dry(list(requests.values()), aiter_path=checkout), strict=True))
     assert fingerprint(checkout) == before
@@ -107,6 +109,24 @@ def test_a_module_named_for_the_call_is_crossed_under_that_name_and_its_recipe(
     assert (call.module, call.function, call.built_from) == ("mha_fwd_bfloat16", "mha_fwd", "module_mha_fwd")
     assert [launch.boundary for launch in mini["named_for_the_call"].launches] == [0]
     assert mini["hit"].boundaries[0].built_from is None
+
+
+def test_a_template_compiled_when_called_is_a_boundary_with_its_arguments_and_tensors(
+    mini: dict[str, CaptureRecord],
+) -> None:
+    size, call = mini["template"].boundaries
+    assert (call.module, call.function, call.declared_as) == ("scale", "scale_64", "compile")
+    assert call.built_from == "csrc/cpp_itfs/scale/scale.cpp.jinja"
+    assert {a.name: a.value for a in call.arguments} == {"out": None, "x": None, "width": 64}
+    assert (size.function, size.answered) == ("scale_workspace_size", "invented")
+    (launch,) = mini["template"].launches
+    assert (launch.boundary, launch.kernel) == (call.id, "scale_kernel")
+
+
+def test_a_build_that_nothing_stands_in_for_is_refused(mini: dict[str, CaptureRecord]) -> None:
+    raised = mini["building"].exception
+    assert raised is not None
+    assert "aiter would build module_quant with ROCm's compiler here; a dry run builds nothing" in raised.message
 
 
 @pytest.mark.aiter_main

@@ -68,3 +68,15 @@ def test_a_module_named_for_the_call_is_followed_by_its_recipe(installed_aiter: 
     dispatch = indexed_dispatch(installed_aiter, call)
     assert dispatch is not None
     assert "ck_tile::FmhaFwdKernel" in dispatch.candidates
+
+
+def test_a_template_compiled_when_called_leads_to_the_kernels_that_it_launches(installed_aiter: AiterTree) -> None:
+    template = "csrc/cpp_itfs/pa/pa.cpp.jinja"
+    dispatch = indexed_dispatch(installed_aiter, BoundaryCall(id=0, module="pa", function="pa_1", built_from=template))
+    assert dispatch is not None
+    assert dispatch.candidates == ("paged_attention_ll4mi_QKV_mfma16_kernel", "paged_attention_ll4mi_reduce_kernel")
+    for launch in dispatch.launches:
+        assert launch.launch is not None
+        assert launch.launch.file == template
+        assert launch.source is not None
+        assert launch.source.file == "csrc/cpp_itfs/pa/pa.cuh"

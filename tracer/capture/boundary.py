@@ -7,15 +7,18 @@ what has to be made up is said to be.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 import time
 import types
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tracer.capture.arguments import summarise
+from tracer.capture.builds import Template, install_refusals, tensors_passed
 from tracer.capture.definitions import definition_of
 from tracer.capture.enums import pybind_enum
 from tracer.capture.host_functions import HOST_FUNCTIONS
@@ -122,6 +125,7 @@ class Boundary:
     def install(self) -> None:
         """Sets the import hooks and the stand-in for ctypes, for good."""
         install_modules(self, self._jit_folder)
+        install_refusals(self)
 
     def begin(self) -> None:
         """Forgets the last op's calls and records from now on."""
@@ -166,6 +170,26 @@ class Boundary:
         stub = caller.f_locals.get("func")
         given = tuple(values) if isinstance(values, tuple) else args
         return self._cross(module, name, Binding.CTYPES, caller, stub, given, {})
+
+    def cross_template(self, template: Template, caller: types.FrameType, args: tuple[Any, ...]) -> None:
+        """Records a call of a function compiled from a template, whose Python caller still holds the tensors."""
+        place = self._locate(caller)
+        crossing = Crossing(len(self.calls), place, template.module, template.function, Binding.CTYPES)
+        crossing.declared_as = template.maker
+        crossing.built_from = _template_file(template)
+        if self._place is not None:
+            crossing.source = self._place(template.file, template.line)
+        tensors = tensors_passed(caller, args, _is_tensor)
+        named = tensors | (template.arguments or {})
+        crossing.arguments = tuple(_summary(key, value) for key, value in named.items())
+        if template.arguments is None:
+            crossing.invent(f"what {template.function} writes to its arguments: nothing")
+        if self.recording:
+            self.calls.append(crossing)
+            for value in tensors.values():
+                self._values.written(value, f"{template.module}.{template.function}", crossing.invent)
+            if template.arguments is not None:
+                crossing.launch = self._number()
 
     def _cross(
         self,
@@ -246,6 +270,15 @@ class TensorHandle:
         _, _, _, shape, stride, dtype, device = self.fields
         info = TensorInfo(tuple(shape), _dtype_name(dtype), tuple(stride), "cpu" if device < 0 else f"cuda:{device}")
         return Argument(name, ArgumentKind.TENSOR, "aiter_tensor_t", None, info)
+
+
+def _template_file(template: Template) -> str | None:
+    """The template's path in its tree, as the Python that fills it in names it."""
+    from tracer.resolve.source_templates import templates_named
+
+    with contextlib.suppress(OSError):
+        return next(iter(templates_named(Path(template.file).read_text())), None)
+    return None
 
 
 def _dtype_name(number: int) -> str:

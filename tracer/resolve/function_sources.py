@@ -207,15 +207,8 @@ class FunctionSources:
 
     def template_hops(self, template: str) -> list[Hop]:
         """What a source template launches, and the kernels' sources."""
-        hops = []
-        for launch in self.templates.launches(template):
-            source = self.citations.ref(template, launch.line, launch.kernel.rpartition("::")[2])
-            hops.append(checked_hop(Layer.LAUNCH, launch.kernel, source, note="in a template that Python compiles"))
-            for place in launch.found[:1]:
-                function = place.function
-                source = self.citations.ref(place.file, function.line, function.leaf, function.last)
-                hops.append(checked_hop(Layer.KERNEL, function.name, source))
-        return hops
+        launches = self.templates.launches(template)
+        return [hop for launch in launches for hop in self.templates.hops(template, launch)]
 
     def _template_launches(self, definition: Definition) -> list[Hop]:
         """Launches in source templates that Python fills in and compiles (csrc/cpp_itfs)."""

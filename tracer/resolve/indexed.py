@@ -15,12 +15,15 @@ from tracer.index.tree_index import TreeIndex
 from tracer.model.capture import BoundaryCall
 from tracer.model.evidence import Evidence
 from tracer.model.source import CandidateLaunch, Dispatch, Hop, Layer
-from tracer.resolve.chain import Chains, LaunchStatus
+from tracer.resolve.chain import Chains, LaunchStatus, checked_hop
+from tracer.resolve.source_templates import SourceTemplates, is_template
 
 #: what stands before these layers is observed, not looked up
 _BELOW_PYTHON = frozenset({Layer.BINDING, Layer.CPP, Layer.DISPATCH, Layer.LAUNCH, Layer.INSTANCE, Layer.KERNEL})
 
 _ONLY_KERNEL = "the only kernel that the function's text launches; its template arguments are not known here"
+
+_WHEN_CALLED = "a template that Python fills in and compiles when it is called"
 
 
 @lru_cache(maxsize=2)
@@ -36,6 +39,8 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
         nothing below Python is known.
     """
     chains = _chains(tree)
+    if call.built_from is not None and is_template(call.built_from):
+        return _template_dispatch(chains, call, call.built_from)
     module = call.built_from or call.module
     for op in chains.index.ops:
         declared = op.declaration
@@ -59,6 +64,28 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
         hops = tuple(msgspec.structs.replace(h, note=_ONLY_KERNEL) if h.layer is Layer.KERNEL else h for h in hops)
         return Dispatch(boundary=call.id, hops=hops, parameters={"kernel": kernels[0]}, launches=launches)
     return Dispatch(boundary=call.id, hops=hops, candidates=kernels, launches=launches)
+
+
+def _template_dispatch(chains: Chains, call: BoundaryCall, template: str) -> Dispatch | None:
+    """The launches in a template that Python fills in and compiles when it is called."""
+    templates = SourceTemplates(chains.index, chains.citations)
+    filled = checked_hop(Layer.JIT, template, chains.citations.ref(template, 1), note=_WHEN_CALLED)
+    hops, launches = [filled], []
+    for launch in templates.launches(template):
+        hops += templates.hops(template, launch)
+        source = chains.citations.ref(template, launch.line, launch.kernel.rpartition("::")[2])
+        kernel = next((hop.source for hop in hops[-1:] if hop.layer is Layer.KERNEL), None)
+        launches.append(CandidateLaunch(kernel=launch.kernel, source=kernel, launch=source))
+    kernels = tuple(dict.fromkeys(launch.kernel for launch in launches))
+    if not kernels:
+        return None
+    if len(kernels) > 1:
+        end = _undecided(kernels)
+        return Dispatch(boundary=call.id, hops=(filled, end), candidates=kernels, launches=tuple(launches))
+    known = {"kernel": kernels[0]}
+    return Dispatch(
+        boundary=call.id, hops=tuple(hops), parameters=known, assumption=_ONLY_KERNEL, launches=tuple(launches)
+    )
 
 
 def _open(hops: tuple[Hop, ...], kernels: tuple[str, ...]) -> tuple[Hop, ...]:

@@ -12,12 +12,24 @@ import msgspec
 
 from tracer.index.citations import Citations
 from tracer.index.tree_index import TreeIndex
+from tracer.model.source import Hop, Layer
+from tracer.resolve.chain import checked_hop
 from tracer.resolve.kernel_names import CppName, Definition, definitions
 
 COMPILER = "compile_template_op"
 _JINJA = re.compile(r"(csrc/[\w/.]+\.jinja)")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 _HOLE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+
+
+def templates_named(text: str) -> list[str]:
+    """The paths of templates that a Python file's text names, in order."""
+    return list(dict.fromkeys(_JINJA.findall(text)))
+
+
+def is_template(file: str) -> bool:
+    """Whether a file is a source template."""
+    return file.endswith(".jinja")
 
 
 class TemplateLaunch(msgspec.Struct, frozen=True):
@@ -40,8 +52,7 @@ class SourceTemplates:
     def of_python(self, file: str) -> list[str]:
         """The templates that a Python file opens."""
         text = self.index.text(file) or ""
-        named = dict.fromkeys(_JINJA.findall(text))
-        return [name for name in named if self.index.tree.absolute(name).is_file()]
+        return [name for name in templates_named(text) if self.index.tree.absolute(name).is_file()]
 
     def all(self) -> list[str]:
         """Every template of the tree."""
@@ -53,6 +64,16 @@ class SourceTemplates:
         if template not in self._launches:
             self._launches[template] = self._read(template)
         return self._launches[template]
+
+    def hops(self, template: str, launch: TemplateLaunch) -> list[Hop]:
+        """A launch in a template, and its kernel's source."""
+        source = self.citations.ref(template, launch.line, launch.kernel.rpartition("::")[2])
+        hops = [checked_hop(Layer.LAUNCH, launch.kernel, source, note="in a template that Python compiles")]
+        for place in launch.found[:1]:
+            function = place.function
+            source = self.citations.ref(place.file, function.line, function.leaf, function.last)
+            hops.append(checked_hop(Layer.KERNEL, function.name, source))
+        return hops
 
     def launching(self, definition: Definition) -> list[tuple[str, TemplateLaunch]]:
         """(template, launch) of the templates that launch a kernel."""
