@@ -6,6 +6,7 @@ them. Nothing is written; what an earlier index left in its cache is used.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import msgspec
@@ -61,8 +62,7 @@ def indexed_dispatch(tree: AiterTree, call: BoundaryCall) -> Dispatch | None:
     if len(kernels) > 1:
         return Dispatch(boundary=call.id, hops=_open(hops, kernels), candidates=kernels, launches=launches)
     if kernels and chain.launch is LaunchStatus.RESOLVED and launches[0].source is not None:
-        hops = tuple(msgspec.structs.replace(h, note=_ONLY_KERNEL) if h.layer is Layer.KERNEL else h for h in hops)
-        return Dispatch(boundary=call.id, hops=hops, parameters={"kernel": kernels[0]}, launches=launches)
+        return _only(call, hops, kernels[0], launches)
     return Dispatch(boundary=call.id, hops=hops, candidates=kernels, launches=launches)
 
 
@@ -82,10 +82,13 @@ def _template_dispatch(chains: Chains, call: BoundaryCall, template: str) -> Dis
     if len(kernels) > 1:
         end = _undecided(kernels)
         return Dispatch(boundary=call.id, hops=(filled, end), candidates=kernels, launches=tuple(launches))
-    known = {"kernel": kernels[0]}
-    return Dispatch(
-        boundary=call.id, hops=tuple(hops), parameters=known, assumption=_ONLY_KERNEL, launches=tuple(launches)
-    )
+    return _only(call, hops, kernels[0], launches)
+
+
+def _only(call: BoundaryCall, hops: Iterable[Hop], kernel: str, launches: Iterable[CandidateLaunch]) -> Dispatch:
+    """The dispatch of a call whose text launches one kernel."""
+    noted = tuple(msgspec.structs.replace(h, note=_ONLY_KERNEL) if h.layer is Layer.KERNEL else h for h in hops)
+    return Dispatch(boundary=call.id, hops=noted, parameters={"kernel": kernel}, launches=tuple(launches))
 
 
 def _open(hops: tuple[Hop, ...], kernels: tuple[str, ...]) -> tuple[Hop, ...]:
