@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.aiter.calls import MI300X
 from tests.aiter.test_moe_dispatch import stage1
 from tests.resolve.compile_moe_symbols import CompiledMoe
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.moe_generated import MODULE, MoeModule
 from tracer.aiter.moe_names import of_module
 from tracer.aiter.tree import AiterTree
@@ -21,7 +22,6 @@ from tracer.index.tree_index import TreeIndex
 from tracer.names.registry import decode
 from tracer.resolve.answers import WhereStatus
 from tracer.resolve.dispatch_symbols import with_symbol
-from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbol_instances import instances_of
 from tracer.resolve.symbols import CkSymbols
 from tracer.resolve.where import Finder
@@ -94,7 +94,7 @@ def test_symbols_of_every_kind_of_module_lead_back_to_the_instance(
 )
 def test_a_shape_selects_one_kernel(index: TreeIndex, k: int, tail: str, main_loop: bool) -> None:
     finder = CkSymbols(index)
-    ran = finder.of(BLOCKSCALE, shape=Shape(384, 1536, k)).symbols
+    ran = finder.of(BLOCKSCALE, shape=Problem(384, 1536, k)).symbols
     assert len(ran) == 1
     assert ran[0] in finder.of(BLOCKSCALE).symbols
     assert (ran[0].tail, ran[0].main_k_loop, ran[0].mem_op) == (tail, main_loop, "Set")

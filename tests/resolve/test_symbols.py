@@ -19,13 +19,13 @@ from tests.resolve.compile_symbols import Compiled
 from tests.resolve.compile_symbols import compiled as compiled_by
 from tracer.aiter.ck import ck_places
 from tracer.aiter.ck_flow import core_flow
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tree import AiterTree
 from tracer.cli.symbols import command, read_shape
 from tracer.errors import KtraceError, SourceTreeError, UsageError
 from tracer.index.tree_index import TreeIndex
 from tracer.names.registry import decode
-from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbol_instances import instances_of
 from tracer.resolve.symbols import CkSymbols
 
@@ -53,7 +53,7 @@ def compiled(ktrace_data: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 def test_an_extent_beyond_32_bits_has_no_symbol_and_the_line_that_cuts_it_is_named(symbols: CkSymbols) -> None:
     name = "a8w8_rowwise_256x256x256x64_32x32_4x4_4x64x1_4x64x1_1x32x1x8_8x8x1_1x1_intrawave_v4"
-    answer = symbols.of(name, shape=Shape(m=3_000_000_000, n=1536, k=7168))
+    answer = symbols.of(name, shape=Problem(m=3_000_000_000, n=1536, k=7168))
     assert [symbol.symbol for symbol in answer.symbols] == [None]
     found = re.fullmatch(
         r"M = 3000000000 does not fit: aiter's C\+\+ takes extents as 32-bit int \((\S+):(\d+)\)",
@@ -61,7 +61,7 @@ def test_an_extent_beyond_32_bits_has_no_symbol_and_the_line_that_cuts_it_is_nam
     )
     assert found is not None
     assert "int M" in (symbols.index.text(found[1]) or "").split("\n")[int(found[2]) - 1]
-    fitting = symbols.of(name, shape=Shape(m=2**31 - 1, n=1536, k=7168))
+    fitting = symbols.of(name, shape=Problem(m=2**31 - 1, n=1536, k=7168))
     assert all(symbol.symbol is not None for symbol in fitting.symbols)
 
 
@@ -131,18 +131,18 @@ def test_symbols_of_every_family_lead_back_to_the_instance(
     ("instance", "shape", "facts"),
     [
         # 7168 / 128 = 56 steps of K
-        (BLOCKSCALE, Shape(32, 1536, 7168), ("Default", True, "Set", "Full", 2)),
-        (BLOCKSCALE, Shape(33, 1536, 7168), ("MNKPadding", True, "Set", "Full", 2)),
+        (BLOCKSCALE, Problem(32, 1536, 7168), ("Default", True, "Set", "Full", 2)),
+        (BLOCKSCALE, Problem(33, 1536, 7168), ("MNKPadding", True, "Set", "Full", 2)),
         # one step of K: no main loop, and the tail says whether one or two steps are left
-        (BLOCKSCALE, Shape(32, 1536, 128), ("Default", False, "Set", "Odd", 2)),
-        (BLOCKSCALE, Shape(32, 1536, 256), ("Default", False, "Set", "Full", 2)),
-        (ROWWISE, Shape(16, 1536, 4096), ("Default", True, "Set", "Full", 2)),
-        (ROWWISE, Shape(16, 1536, 4096, k_batch=4), ("Default", True, "AtomicAdd", "Full", 2)),
-        (ROWWISE, Shape(16, 1536, 128), ("Default", False, "Set", "Full", 2)),
-        (ROWWISE, Shape(16, 1536, 4096, k_batch=3), ("MNKPadding", True, "AtomicAdd", "Full", 2)),
+        (BLOCKSCALE, Problem(32, 1536, 128), ("Default", False, "Set", "Odd", 2)),
+        (BLOCKSCALE, Problem(32, 1536, 256), ("Default", False, "Set", "Full", 2)),
+        (ROWWISE, Problem(16, 1536, 4096), ("Default", True, "Set", "Full", 2)),
+        (ROWWISE, Problem(16, 1536, 4096, k_batch=4), ("Default", True, "AtomicAdd", "Full", 2)),
+        (ROWWISE, Problem(16, 1536, 128), ("Default", False, "Set", "Full", 2)),
+        (ROWWISE, Problem(16, 1536, 4096, k_batch=3), ("MNKPadding", True, "AtomicAdd", "Full", 2)),
     ],
 )
-def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Shape, facts: tuple[Any, ...]) -> None:
+def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Problem, facts: tuple[Any, ...]) -> None:
     every = symbols.of(instance).symbols
     ran = symbols.of(instance, shape=shape).symbols
     assert len(ran) == 1
@@ -152,9 +152,9 @@ def test_a_shape_selects_one_kernel(symbols: CkSymbols, instance: str, shape: Sh
 
 def test_a_shape_that_ck_refuses_is_said_to_be_refused(symbols: CkSymbols) -> None:
     name = "a8w8_blockscale_1x128x128_256x128x128x128_16x16_32x32_8x32x1_8x32x1_1x32x1x8_8_1x1_intrawave_v3"
-    assert symbols.of(name, None, Shape(128, 1536, 7168)).refused is None
+    assert symbols.of(name, None, Problem(128, 1536, 7168)).refused is None
     assert symbols.of(name).refused is None
-    refused = symbols.of(name, None, Shape(128, 1536, 7169)).refused
+    refused = symbols.of(name, None, Problem(128, 1536, 7169)).refused
     assert refused is not None
     assert "K = 7169 is no multiple of 16" in refused
     assert "gemm_a8w8_blockscale_common.cuh:" in refused
@@ -162,7 +162,7 @@ def test_a_shape_that_ck_refuses_is_said_to_be_refused(symbols: CkSymbols) -> No
 
 def test_threads_that_ask_at_once_get_what_one_alone_gets(wheel: AiterTree, symbols: CkSymbols) -> None:
     names = [instance.name for instance in list(instance_table(wheel, "a8w8_blockscale", "gfx942").by_id.values())[:6]]
-    shape = Shape(128, 1536, 7168)
+    shape = Problem(128, 1536, 7168)
     alone = [symbols.of(name, shape=shape) for name in names]
     asked, interval = CkSymbols(symbols.index), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -180,7 +180,7 @@ def test_the_core_flow_loops_where_the_kernel_has_a_main_loop(
     aiter_with_ck: AiterTree, symbols: CkSymbols, instance: str, steps: int
 ) -> None:
     _, found = symbols.find(instance)
-    (ran,) = symbols.of(instance, shape=Shape(64, 1536, 128 * steps)).symbols
+    (ran,) = symbols.of(instance, shape=Problem(64, 1536, 128 * steps)).symbols
     generator = f"{found.file.rpartition('/')[0]}/gen_instances.py"
     flow = core_flow(aiter_with_ck, ck_places(aiter_with_ck, generator, found.values["pipeline_version"]), steps)
     (loop,) = [step for step in flow if step.kind == "loop"]
@@ -229,5 +229,5 @@ def test_what_is_no_shape_is_refused(text: str) -> None:
 
 
 def test_a_shape_may_carry_a_batch() -> None:
-    assert read_shape("2,3,4,5", 1) == Shape(m=3, n=4, k=5, batch=2)
-    assert read_shape("b=2, m=3, n=4, k=5", 8) == Shape(m=3, n=4, k=5, k_batch=8, batch=2)
+    assert read_shape("2,3,4,5", 1) == Problem(m=3, n=4, k=5, batch=2)
+    assert read_shape("b=2, m=3, n=4, k=5", 8) == Problem(m=3, n=4, k=5, k_batch=8, batch=2)

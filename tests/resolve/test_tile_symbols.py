@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from tests.resolve.compile_cktile_symbols import CompiledTile
 from tests.resolve.compile_cktile_symbols import compiled as compiled_by
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tile_functions import TILE_FAMILIES, tile_functions
 from tracer.aiter.tree import AiterTree
@@ -23,7 +24,6 @@ from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Layer
 from tracer.names.registry import decode
 from tracer.resolve.answers import WhereStatus
-from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbol_instances import instances_of
 from tracer.resolve.symbols import CkSymbols
 from tracer.resolve.where import Finder
@@ -79,7 +79,7 @@ def test_the_recorded_symbols_are_what_a_compiler_emits_today(aiter_with_ck: Ait
 def test_a_shape_selects_the_kernel_of_its_tail(
     symbols: CkSymbols, instance: str, types: str | None, k: int, tail: str
 ) -> None:
-    ran = symbols.of(instance, types, Shape(128, 1536, k), scales=True)
+    ran = symbols.of(instance, types, Problem(128, 1536, k), scales=True)
     (symbol,) = ran.symbols
     assert symbol in symbols.of(instance, types).symbols
     assert (symbol.tail, symbol.mem_op, symbol.main_k_loop) == (tail, "Set", True)
@@ -87,7 +87,7 @@ def test_a_shape_selects_the_kernel_of_its_tail(
 
 
 def test_kernels_with_scales_and_without_are_told_apart(symbols: CkSymbols) -> None:
-    ran = symbols.of(DEEPGEMM, FP8, Shape(128, 1536, 7168))
+    ran = symbols.of(DEEPGEMM, FP8, Problem(128, 1536, 7168))
     assert [symbol.scales for symbol in ran.symbols] == [True, False]
     assert ran.notes == ("whether the call passes scales decides which of these runs",)
     every = symbols.of(DEEPGEMM, FP8)
@@ -100,7 +100,7 @@ def test_kernels_with_scales_and_without_are_told_apart(symbols: CkSymbols) -> N
 
 
 def test_the_generated_function_says_into_how_many_parts_k_is_split(symbols: CkSymbols) -> None:
-    ran = symbols.of(MOE, shape=Shape(16, 1536, 4096, k_batch=4))
+    ran = symbols.of(MOE, shape=Problem(16, 1536, 4096, k_batch=4))
     assert [symbol.mem_op for symbol in ran.symbols] == ["Set"]
     assert "parts K is split" in ran.notes[0]
 

@@ -9,14 +9,15 @@ from typing import Any
 import click
 import msgspec
 
+from tracer.aiter.ck_launch import Problem
 from tracer.capture.targets import DRY_TARGETS
 from tracer.cli.options import AITER, opened_index
 from tracer.errors import UsageError
-from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape
+from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols
 from tracer.resolve.symbols import CkSymbols
 
 
-def read_shape(text: str, k_batch: int) -> Shape:
+def read_shape(text: str, k_batch: int) -> Problem:
     """`M,N,K`, `B,M,N,K` or `M=..,N=..,K=..` in, a shape out. Raises UsageError for anything else."""
     expected = "M,N,K or B,M,N,K or M=128,N=1536,K=7168"
     named = re.fullmatch(r"(?:\s*[A-Za-z]\s*=\s*\d+\s*,?)+", text)
@@ -34,7 +35,7 @@ def read_shape(text: str, k_batch: int) -> Shape:
     if min(numbers) < 1:
         raise UsageError(f"the shape {text!r} has an extent below 1", expected=expected)
     batch, m, n, k = numbers
-    return Shape(m=m, n=n, k=k, k_batch=k_batch, batch=batch)
+    return Problem(m=m, n=n, k=k, k_batch=k_batch, batch=batch)
 
 
 def as_json(answer: InstanceSymbols, symbol: CkSymbol) -> dict[str, Any]:

@@ -12,31 +12,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tracer.index.cpp_facts import Call, Function
+from tracer.index.cpp_facts import Call
 from tracer.index.cpp_macros import split_arguments
 from tracer.index.generated import HOLE
+from tracer.index.launch_calls import is_asm_class, kernel_name, named_objects, names_asm, written_launch
 from tracer.index.null_arguments import null_arguments, parameters_at, returns_at
 from tracer.index.origins import origins
 from tracer.index.receivers import Receivers
 from tracer.index.scope import Place, Scope
 
-#: calls that launch what their first argument names
-_BY_FIRST_ARGUMENT = frozenset((
-    "hipLaunchKernelGGL", "hipLaunchKernel", "hipLaunchCooperativeKernel", "hipExtLaunchKernelGGL",
-    "hipExtLaunchKernel", "hipLaunchKernelExC", "cudaLaunchKernel", "cudaLaunchKernelEx", "launch_and_time_kernel",
-    "launch_and_time_kernel_with_preprocess",
-))  # fmt: skip
-#: calls that launch a function of a loaded code object
-_MODULE_LAUNCH = frozenset(("hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "hipDrvLaunchKernelEx"))
-#: calls into libraries that choose and launch kernels of their own
-_LIBRARY = re.compile(
-    r"(?!\w*_get_solutions)(?:hipblasLtMatmul|hipblasLtExtMatmul|rocblas_\w*gemm\w*|rocblas_\w*_ex\d?|"
-    r"hipblas\w*[Gg]emm\w*|(?:rocprim|hipcub)::\w.*)\Z"
-)
-_MEMORY = re.compile(r"(?:hipMemcpy|hipMemset|hipMemcpyAsync|hipMemsetAsync|hipMemcpyPeerAsync|hipMemcpyDtoDAsync)\Z")
-_ASM_CLASS = re.compile(r"\bAiterAsmKernel\w*")
-_OBJECT = re.compile(r'"([^"\n]*\.(?:co|hsaco))"')
-_LITERALS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 #: method names that every container has; never followed without a known class
 _COMMON_METHODS = frozenset((
     "size", "data", "begin", "end", "find", "at", "empty", "value", "has_value", "value_or", "get", "reset",
@@ -105,15 +89,6 @@ class _Task(msgspec.Struct):
     path: tuple[Place, ...]
     inferred: bool
     null: frozenset[str] = frozenset()
-
-
-def own_launches(function: Function) -> list[tuple[int, str]]:
-    """The launches of `__global__` functions that a function's own text states: (line, kernel as written)."""
-    found = [(site.line, site.kernel) for site in function.launches]
-    for call in function.calls:
-        if call.name.rpartition("::")[2] in _BY_FIRST_ARGUMENT and call.arguments > 0:
-            found += [(call.line, _kernel_argument(first)) for first in split_arguments(call.text)[:1]]
-    return found
 
 
 def find_launches(scope: Scope, start: Place) -> LaunchSearch:
@@ -317,39 +292,24 @@ class _Search:
 
     def _direct(self, task: _Task, call: Call, leaf: str, name: str, text: str) -> bool:
         """Records a call that launches; True when it does."""
-        if leaf in _BY_FIRST_ARGUMENT and call.arguments > 0:
-            arguments = split_arguments(text)
-            kernel = _kernel_argument(arguments[0]) if arguments else ""
-            self._launch(task, "hip", call.line, kernel, ", ".join(arguments[1:5]), kernel_name(kernel))
-            return True
-        if leaf == "make_kernel" and call.arguments > 0:
-            arguments = split_arguments(text)
-            kernel = re.sub(r"\s*\{\s*\}\Z", "", arguments[0]) if arguments else ""
-            self._launch(task, "ck_tile", call.line, kernel, ", ".join(arguments[1:4]))
+        written = written_launch(call, name, text)
+        if written is not None:
+            self._launch(task, written.kind, call.line, written.kernel, written.configuration, written.function)
             return True
         if leaf == "Run" and call.receiver and any(c.name == "MakeInvoker" for c in task.place.function.calls):
             self._launch(task, "ck", call.line, self._device_op(task) or call.receiver, "")
             return True
-        if leaf in _MODULE_LAUNCH:
-            self._launch(task, "asm", call.line, leaf)
-            return True
         if leaf == "launch_kernel" and call.receiver:
             owner = self.receivers.owner(call.receiver, (task.place, *reversed(task.path)))
-            if _ASM_CLASS.match(owner) if owner is not None else _names_asm(task.place.function):
+            if is_asm_class(owner) if owner is not None else names_asm(task.place.function):
                 objects = self._loaded(task.place, call)
                 self._launch(task, "asm", call.line, "; ".join(objects) or call.receiver, objects=objects)
                 return True
-        if _LIBRARY.match(name) and call.arguments >= 0:
-            self._launch(task, "library", call.line, name)
-            return True
-        if _MEMORY.match(leaf):
-            self._launch(task, "memory", call.line, leaf)
-            return True
         return False
 
     def _objects(self, place: Place) -> tuple[str, ...]:
         """The code objects and configuration tables that a function's own text names."""
-        return _named_objects(self.scope.body(place))
+        return named_objects(self.scope.body(place))
 
     def _loaded(self, place: Place, call: Call) -> tuple[str, ...]:
         """The code objects and tables that the kernel of a `kernel->launch_kernel(...)` can come from."""
@@ -360,7 +320,7 @@ class _Search:
         body = self.scope.body(place)
         before = body.split("\n")[: call.line - place.function.first + 1]
         use = len("\n".join(before))
-        return _named_objects("\n".join(origins(body, variable.group(1), use))) or objects
+        return named_objects("\n".join(origins(body, variable.group(1), use))) or objects
 
     def _device_op(self, task: _Task) -> str:
         """The CK device op that a launching template is instantiated with, as the caller's text names it."""
@@ -409,38 +369,9 @@ class _Search:
                 self._push(place, {}, (*task.path, task.place), True)
 
 
-def _names_asm(function: Function) -> bool:
-    """Whether a function's calls name aiter's class of assembly kernels."""
-    return any(_ASM_CLASS.search(text) for c in function.calls for text in (c.name, c.template, c.text))
-
-
-def _named_objects(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*_OBJECT.findall(text), *re.findall(r"\bcfg_\w+", text)]))
-
-
 def _fill(text: str, values: Mapping[str, str]) -> str:
     """Macro parameters replaced by the arguments of the use."""
     if not values or not text:
         return text
     filled = re.sub(r"[A-Za-z_]\w*", lambda m: values.get(m.group(), m.group()), text)
     return filled.replace(" ## ", "").replace("##", "")
-
-
-def _kernel_argument(text: str) -> str:
-    """The kernel in a launch call's first argument: casts, `&` and HIP_KERNEL_NAME removed."""
-    text = text.strip()
-    m = re.match(r"HIP_KERNEL_NAME\s*\((.*)\)\Z", text, re.DOTALL)
-    if m:
-        text = m.group(1).strip()
-    text = re.sub(r"^\(\s*(?:const\s+)?void\s*\*\s*\)\s*", "", text)
-    m = re.match(r"reinterpret_cast<[^<>]*>\s*\((.*)\)\Z", text, re.DOTALL)
-    if m:
-        text = m.group(1).strip()
-    text = text.lstrip("&").strip()
-    return text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text
-
-
-def kernel_name(kernel: str) -> str:
-    """The name of a kernel expression, without template arguments."""
-    m = re.match(r"\s*(?:::)?([A-Za-z_]\w*(?:\s*::\s*\w+)*)", kernel.lstrip("(& "))
-    return re.sub(r"\s+", "", m.group(1)) if m else ""

@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import msgspec
 
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.instances import instance_table
 from tracer.aiter.tree import AiterTree
 from tracer.errors import KtraceError
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Dispatch
-from tracer.resolve.symbol_answers import Shape
 from tracer.resolve.symbols import CkSymbols
 
 
@@ -52,7 +52,7 @@ def with_symbol(tree: AiterTree, dispatch: Dispatch, arch: str) -> Dispatch:
     use = dispatch.instantiation
     if use is None or dispatch.instance is None or dispatch.symbols:
         return dispatch
-    shape = Shape(m=use.m, n=use.n, k=use.k, k_batch=use.k_batch, batch=use.batch)
+    shape = Problem(m=use.m, n=use.n, k=use.k, k_batch=use.k_batch, batch=use.batch)
     try:
         symbols_of = _symbols(tree, arch).of
         types = ", ".join(use.types) or None

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from tracer.index.launches import kernel_name, own_launches
+from tracer.index.launch_calls import kernel_name, own_launches
 from tracer.index.python_calls import PythonFunction
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason

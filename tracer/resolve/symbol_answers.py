@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.tree import AiterTree
 from tracer.errors import SourceTreeError
 from tracer.index.recipes import CK
@@ -36,16 +37,6 @@ class CkSymbol(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     file: str | None = None
     line: int | None = None
-
-
-class Shape(msgspec.Struct, frozen=True):
-    """A problem: extents, and the number of parts K is split into."""
-
-    m: int
-    n: int
-    k: int
-    k_batch: int = 1
-    batch: int = 1
 
 
 class InstanceSymbols(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +74,7 @@ def require_ck(tree: AiterTree, name: str) -> None:
         )
 
 
-def usual_notes(instantiations: int, shape: Shape | None, symbols: Sequence[CkSymbol]) -> tuple[str, ...]:
+def usual_notes(instantiations: int, shape: Problem | None, symbols: Sequence[CkSymbol]) -> tuple[str, ...]:
     """What the reader should know of an answer.
 
     Args:

@@ -29,7 +29,7 @@ from tracer.resolve.cxx.values import Constant, Named, Object, integer
 from tracer.resolve.cxx.walk import Walker
 from tracer.resolve.instance_code import InstanceCode, read_instance_code
 from tracer.resolve.moe_code import device_operations, is_moe_name, moe_code
-from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape, require_ck, usual_notes
+from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, require_ck, usual_notes
 from tracer.resolve.tile_symbols import TileSymbols
 from tracer.resolve.wide_extents import narrowed_at, too_wide
 
@@ -77,7 +77,7 @@ class CkSymbols:
         self,
         name: str,
         types: str | None = None,
-        shape: Shape | None = None,
+        shape: Problem | None = None,
         *,
         bias: bool = False,
         scales: bool | None = None,
@@ -110,7 +110,7 @@ class CkSymbols:
             answer, symbols=(CkSymbol(symbol=None, gemm_spec="", reason=why),), refused=None, notes=()
         )
 
-    def _of_listed(self, name: str, types: str | None, shape: Shape | None, *, bias: bool) -> InstanceSymbols:
+    def _of_listed(self, name: str, types: str | None, shape: Problem | None, *, bias: bool) -> InstanceSymbols:
         """Those of an instance that a table lists, whose device operation the generator writes."""
         family, instance = self.find(name)
         generator = f"{instance.file.rpartition('/')[0]}/gen_instances.py"
@@ -144,14 +144,13 @@ class CkSymbols:
             notes=usual_notes(len(code.instantiations) if types is None else 1, shape, symbols),
         )
 
-    def _refused(self, generator: str, instance: Instance, shape: Shape, spec: str) -> str | None:
+    def _refused(self, generator: str, instance: Instance, shape: Problem, spec: str) -> str | None:
         """Why aiter raises before it launches, where CK's own check does not take the shape."""
         places = ck_places(self.index.tree, generator, instance.values.get("pipeline_version"))
-        problem = Problem(shape.m, shape.n, shape.k, shape.k_batch)
-        found = refusal(self.index.tree, places, instance.values, problem, padded="K" in spec)
+        found = refusal(self.index.tree, places, instance.values, shape, padded="K" in spec)
         return f"{found.what}: aiter raises at {found.file}:{found.line}" if found is not None else None
 
-    def _of_moe(self, name: str, types: str | None, shape: Shape | None) -> InstanceSymbols:
+    def _of_moe(self, name: str, types: str | None, shape: Problem | None) -> InstanceSymbols:
         code = moe_code(self.index.tree, name, self.arch, types)
         require_ck(self.index.tree, name)
         walker = self._walker_of(code.header)
@@ -206,7 +205,7 @@ class CkSymbols:
         return env
 
     @staticmethod
-    def _spec(walker: Walker, code: InstanceCode, shape: Shape) -> str:
+    def _spec(walker: Walker, code: InstanceCode, shape: Problem) -> str:
         """The specialisation that the generated function takes for a shape."""
         if len(code.specs) == 1:
             return code.specs[0]
@@ -228,7 +227,9 @@ class CkSymbols:
             "the generated code does not say which specialisation a shape takes", expected="a padding rule"
         )
 
-    def _of_spec(self, walker: Walker, code: InstanceCode, env: Env, spec: str, shape: Shape | None) -> list[CkSymbol]:
+    def _of_spec(
+        self, walker: Walker, code: InstanceCode, env: Env, spec: str, shape: Problem | None
+    ) -> list[CkSymbol]:
         device = walker.evaluate(code.type.replace("{GemmSpec}", spec), env)
         if not isinstance(device, Named):
             return [
@@ -236,7 +237,7 @@ class CkSymbols:
             ]
         return self._of_device(walker, device, spec, shape)
 
-    def _of_device(self, walker: Walker, device: Named, spec: str, shape: Shape | None) -> list[CkSymbol]:
+    def _of_device(self, walker: Walker, device: Named, spec: str, shape: Problem | None) -> list[CkSymbol]:
         uses = self._uses(walker, device, shape)
         if not uses:
             why = "its device operation compiles no kernel for wavefronts of 64"
@@ -247,7 +248,7 @@ class CkSymbols:
             return [CkSymbol(symbol=None, gemm_spec=spec, reason=why)]
         return [_symbol(use, spec) for use in uses]
 
-    def _uses(self, walker: Walker, device: Named, shape: Shape | None) -> list[KernelUse]:
+    def _uses(self, walker: Walker, device: Named, shape: Problem | None) -> list[KernelUse]:
         outer = walker.env_of(device)
         invokers = walker.headers.find(f"{device.name}::Invoker", "")
         if outer is None or not invokers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tracer.aiter.ck_launch import Problem
 from tracer.aiter.generator_run import arguments
 from tracer.aiter.tile_functions import TileFunctions, tile_family, tile_functions
 from tracer.errors import KtraceError, SourceTreeError
@@ -20,7 +21,7 @@ from tracer.resolve.cxx.headers import Headers
 from tracer.resolve.cxx.kernel_uses import KernelUse
 from tracer.resolve.cxx.mangling import NotMangledError, mangle
 from tracer.resolve.cxx.walk import Walker
-from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, Shape, require_ck, usual_notes
+from tracer.resolve.symbol_answers import CkSymbol, InstanceSymbols, require_ck, usual_notes
 
 
 class TileSymbols:
@@ -32,7 +33,7 @@ class TileSymbols:
         self.arch = arch
         self._walkers: dict[str, Walker] = {}
 
-    def of(self, name: str, types: str | None, shape: Shape | None, scales: bool | None) -> InstanceSymbols:
+    def of(self, name: str, types: str | None, shape: Problem | None, scales: bool | None) -> InstanceSymbols:
         """The kernels of an instance.
 
         Args:
@@ -72,7 +73,7 @@ class TileSymbols:
             notes=_notes(len(every) if types is None else 1, shape, asked),
         )
 
-    def _symbols(self, written: TileFunctions, function: str, shape: Shape | None) -> list[CkSymbol]:
+    def _symbols(self, written: TileFunctions, function: str, shape: Problem | None) -> list[CkSymbol]:
         walker = self._walker(written)
         found = walker.evaluate(function, Env(""))
         if not isinstance(found, Function):
@@ -121,7 +122,7 @@ def _without_symbol(reason: str) -> CkSymbol:
     return CkSymbol(symbol=None, gemm_spec="", reason=reason)
 
 
-def _notes(instantiations: int, shape: Shape | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
+def _notes(instantiations: int, shape: Problem | None, symbols: list[CkSymbol]) -> tuple[str, ...]:
     by_call = shape is not None and len(symbols) == 2 and {symbol.scales for symbol in symbols} == {True, False}
     notes = list(usual_notes(instantiations, None if by_call else shape, symbols))
     if by_call:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
+from tracer.aiter.ck_launch import Problem
 from tracer.index.tree_index import TreeIndex
-from tracer.resolve.symbol_answers import Shape
 
 _WIDEST = 2**31 - 1
 #: where the rows of a problem become an `int`: from a tensor's size, or as a parameter
 _NARROWED = re.compile(r"\bint\s+(?:M|tokens)\b")
 
 
-def too_wide(shape: Shape) -> str | None:
+def too_wide(shape: Problem) -> str | None:
     """Which extents of a shape no argument of aiter's C++ can hold, as a sentence; None when all fit."""
     extents = {"B": shape.batch, "M": shape.m, "N": shape.n, "K": shape.k}
     wide = [f"{name} = {extent}" for name, extent in extents.items() if extent > _WIDEST]
