@@ -205,6 +205,16 @@ def test_a_code_object_that_nothing_names_says_so(mini: Path, tmp_path: Path) ->
     assert "no table of this tree lists it and no source names it" in answer.notes
 
 
+def test_a_kernel_is_not_the_empty_stub_of_the_pass_for_the_host(mini: Path, tmp_path: Path) -> None:
+    (mini / "csrc/c/c_one.cu").write_text(
+        "#if !defined(__HIP_DEVICE_COMPILE__)\n__global__ void work_kernel(void*)\n{\n}\n#else\n"
+        "__global__ void work_kernel(void* b)\n{\n    b[0] = 1;\n}\n#endif\n"
+        'extern "C" void c_one(void* x)\n{\n    work_kernel<<<1, 64>>>(x);\n}\n'
+    )
+    chain = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("c_one").chains[0]
+    assert [kernel.source.line for kernel in chain.launches[0].kernels if kernel.source] == [6]
+
+
 def test_each_launch_of_a_function_has_the_tables_that_its_own_kernel_comes_from(mini: Path, finder: Finder) -> None:
     (mini / "csrc/c/c_one.cu").write_text(
         '#include "asm.h"\nextern "C" void c_one(void* x)\n{\n'

@@ -19,6 +19,7 @@ from tracer.index.tree_index import TreeIndex
 
 #: names of functions that no source of aiter defines
 _EXTERNAL = re.compile(r"(?:std|at|torch|c10|py|pybind11|hip|rocprim|hipcub|__\w+)(?:::|\b)|hip[A-Z]|TORCH_|AT_|C10_")
+_EMPTY_BODY = re.compile(r"\)\s*\{\s*(?:UNREACHABLE_CODE\s*;?|assert\s*\(\s*false\s*\)\s*;)?\s*\}\s*\Z")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -192,12 +193,16 @@ class Scope:
         return "\n".join(self.index.code_lines(file)[first - 1 : last])
 
     def kernels(self, name: str) -> list[Place]:
-        """The `__global__` functions that a name can mean; a declaration when nothing here defines it."""
+        """The `__global__` functions that a name can mean; a declaration when nothing here defines it.
+
+        Beside a definition that does something, an empty one is the stub of the host's pass, or of targets that lack it.
+        """
         leaf = name.rpartition("::")[2]
         for table in (self._definitions, self._declarations):
             found = [p for p in table.get(leaf, []) if p.function.kernel]
             if found:
-                return _closest(found, name) or found
+                meant = _closest(found, name) or found
+                return [p for p in meant if not _EMPTY_BODY.search(self.body(p))] or meant
         return []
 
     def types(self, name: str) -> list[tuple[str, TypeAlias]]:
