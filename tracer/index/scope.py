@@ -195,7 +195,7 @@ class Scope:
     def kernels(self, name: str) -> list[Place]:
         """The `__global__` functions that a name can mean; a declaration when nothing here defines it.
 
-        Beside a definition that does something, an empty one is the stub of the host's pass, or of targets that lack it.
+        Beside one that does something, an empty definition is a stub: for the host's pass, or for targets that lack it.
         """
         leaf = name.rpartition("::")[2]
         for table in (self._definitions, self._declarations):
