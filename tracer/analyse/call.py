@@ -77,7 +77,7 @@ def _work_of_trace(record: CaptureRecord) -> Work | None:
 
 
 def measured_time(record: CaptureRecord) -> Time | None:
-    """The time to hold against the roof: a timing of the record, or the sum of a trace's kernel durations.
+    """The time to hold against the roof: a timing of the record, or the kernel durations of the call in a trace.
 
     Timings of an imported record are of all calls alike, which may have other shapes: there the sum goes first.
     """
@@ -88,7 +88,8 @@ def measured_time(record: CaptureRecord) -> Time | None:
     known = [us for us in durations if us is not None]
     if not known or len(known) != len(durations):
         return best
-    return Time(us=sum(known), how="sum of the trace's kernel durations")
+    how = "this one call's kernel duration in the trace"
+    return Time(us=sum(known), how=how if len(known) == 1 else "sum of this one call's kernel durations in the trace")
 
 
 def quoted_time(record: CaptureRecord, kernels: tuple[KernelReport, ...]) -> Time | None:
