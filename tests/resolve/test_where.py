@@ -29,9 +29,14 @@ def mini(tmp_path: Path) -> Path:
     return write_mini(tmp_path / "mini")
 
 
+def _finder(mini: Path, cache: Path | None) -> Finder:
+    """What reads the miniature as it is now."""
+    return Finder(TreeIndex(AiterTree.find(mini), cache))
+
+
 @pytest.fixture
 def finder(mini: Path, tmp_path: Path) -> Finder:
-    return Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache"))
+    return _finder(mini, tmp_path / "cache")
 
 
 def _places(answer: Where) -> list[tuple[str, str, str]]:
@@ -84,7 +89,7 @@ def test_an_autograd_function_is_followed_into_its_forward(mini: Path, tmp_path:
         "    @staticmethod\n    def backward(ctx, x):\n        return plain_one(x)\n\n"
         "def norm_with_grad(x):\n    return Norm.apply(x)\n"
     )
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "grad")).find("norm_with_grad")
+    answer = _finder(mini, tmp_path / "grad").find("norm_with_grad")
     assert [route.to for route in answer.routes] == ["norm_it"]
     assert [hop.source.line for hop in answer.routes[0].hops if hop.source] == [13, 7, 5]
 
@@ -97,7 +102,7 @@ def test_a_kernel_of_ck_is_found_by_its_bare_name_where_one_header_has_it(mini: 
     )
     (folder / "two.hpp").write_text("namespace ck {\n__global__ void kernel_of_two(int x) {}\n}\n")
     (folder / "three.hpp").write_text("namespace ck {\n\n__global__ void kernel_of_two(int x) {}\n}\n")
-    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "ck"))
+    finder = _finder(mini, tmp_path / "ck")
     for name, place in (
         ("kernel_of_one", "one.hpp:2"),
         ("ck::kernel_of_one", "one.hpp:2"),
@@ -152,14 +157,14 @@ def test_a_ctypes_op_ends_at_its_code_object(finder: Finder) -> None:
 
 def test_a_name_of_a_python_function_and_a_triton_kernel_is_ambiguous(mini: Path, tmp_path: Path) -> None:
     (mini / "aiter/ops/other.py").write_text("def _helper(x):\n    return x\n")
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("_helper")
+    answer = _finder(mini, tmp_path / "cache").find("_helper")
     assert answer.status is WhereStatus.AMBIGUOUS
     assert [c.source.file for c in answer.candidates if c.source] == ["aiter/ops/other.py", "aiter/ops/tri.py"]
 
 
 def test_a_method_does_not_take_the_name_of_a_triton_kernel(mini: Path, tmp_path: Path) -> None:
     (mini / "aiter/ops/other.py").write_text("class C:\n    def _helper(self):\n        return 1\n")
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("_helper")
+    answer = _finder(mini, tmp_path / "cache").find("_helper")
     assert (answer.kind, answer.status) == (WhereKind.TRITON, WhereStatus.RESOLVED)
     assert answer.hops[0].note == "calls it here, on the device"
 
@@ -180,7 +185,7 @@ def test_the_function_that_an_op_of_the_name_runs_says_so_among_the_candidates(m
         path = mini / f"aiter/{module}.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{text}def gemm_a16w16(a, b):\n    return a\n")
-    answer = find(Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")), "gemm_a16w16")
+    answer = find(_finder(mini, tmp_path / "cache"), "gemm_a16w16")
     assert answer.source is not None
     assert answer.source.file == "aiter/tuned_gemm.py"
     assert [(c.name, c.note) for c in answer.candidates] == [
@@ -200,7 +205,7 @@ def test_a_code_object_leads_to_the_launch_whose_function_names_it(finder: Finde
 
 def test_a_code_object_that_nothing_names_says_so(mini: Path, tmp_path: Path) -> None:
     (mini / "hsa/gfx942/one/stray.co").write_text("not really an object")
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("stray.co")
+    answer = _finder(mini, tmp_path / "cache").find("stray.co")
     assert (answer.status, answer.ops) == (WhereStatus.RESOLVED, ())
     assert "no table of this tree lists it and no source names it" in answer.notes
 
@@ -211,7 +216,7 @@ def test_a_kernel_is_not_the_empty_stub_of_the_pass_for_the_host(mini: Path, tmp
         "__global__ void work_kernel(void* b)\n{\n    b[0] = 1;\n}\n#endif\n"
         'extern "C" void c_one(void* x)\n{\n    work_kernel<<<1, 64>>>(x);\n}\n'
     )
-    chain = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("c_one").chains[0]
+    chain = _finder(mini, tmp_path / "cache").find("c_one").chains[0]
     assert [kernel.source.line for kernel in chain.launches[0].kernels if kernel.source] == [6]
 
 
@@ -244,7 +249,7 @@ def test_an_op_that_only_asks_for_a_size_launches_nothing(mini: Path, tmp_path: 
     (mini / "aiter/ops/norm.py").write_text(
         (mini / "aiter/ops/norm.py").read_text() + '\n@compile_ops("module_c", ffi_type="ctypes")\ndef c_two(x): ...\n'
     )
-    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache"))
+    finder = _finder(mini, tmp_path / "cache")
     sizes, works = finder.find("c_one").chains[0], finder.find("c_two").chains[0]
     assert (sizes.launch, sizes.launches) == ("host_only", ())
     assert [(end.kernel, end.conditions) for end in works.launches] == [("work_kernel", ("not (!buf)",))]
@@ -284,7 +289,7 @@ def test_triton_kernels_of_one_name_are_told_apart_by_their_dotted_names(mini: P
         + "class Kernels:\n    @triton.jit\n    def inner_kernel(x):\n        tl.store(x, tl.load(x))\n\n"
         + '"""\n@triton.jit\ndef shown_kernel(x):\n    pass\n"""\n'
     )
-    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "two"))
+    finder = _finder(mini, tmp_path / "two")
     plain = finder.find("_scale_kernel")
     assert plain.status is WhereStatus.AMBIGUOUS
     assert [c.name for c in plain.candidates] == ["aiter.ops.tri._scale_kernel", "aiter.ops.tri2._scale_kernel"]
@@ -385,7 +390,7 @@ def test_a_kernel_class_is_the_one_that_the_launching_text_names(
     config = mini / "aiter/jit/optCompilerConfig.json"
     sources = [f"f'{{AITER_CSRC_DIR}}/tile/{name}.cu'" for name in ("bind", "one", "two", "three")]
     config.write_text(json.dumps({**json.loads(config.read_text()), "module_tile": {"srcs": sources}}, indent=4))
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "tile")).find(op)
+    answer = _finder(mini, tmp_path / "tile").find(op)
     assert answer.status is WhereStatus.RESOLVED
     assert (answer.hops[-1].layer, answer.hops[-1].name) == (Layer.KERNEL, kernel)
     assert answer.source is not None
@@ -409,7 +414,7 @@ def test_a_macro_that_is_defined_anew_means_what_it_means_on_its_line(mini: Path
         "namespace ns {\nvoid norm_fwd(torch::Tensor& out, torch::Tensor& x)\n{\n    GO(1);\n}\n}\n"
         "int plain_one(int x) { return x + 1; }\n"
     )
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "anew")).find("norm_it")
+    answer = _finder(mini, tmp_path / "anew").find("norm_it")
     found = [kernel.name for end in answer.chains[0].launches for kernel in end.kernels]
     assert sorted(found) == ["second_kernel", "third_kernel"]
 
@@ -429,7 +434,7 @@ def test_overloads_are_told_from_branches_of_one_condition(mini: Path, tmp_path:
         "#if defined(__gfx9__)\n__global__ void one_way(float* x)\n{\n    x[0] = 1;\n}\n"
         "#else\n__global__ void one_way(float* x) {}\n#endif\n"
     )
-    finder = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "overloads"))
+    finder = _finder(mini, tmp_path / "overloads")
     overloads = finder.find("void two_ways<0>(float*)")
     assert overloads.status is WhereStatus.AMBIGUOUS
     assert [c.source.line for c in overloads.candidates if c.source] == [1, 3]
@@ -504,7 +509,7 @@ def test_a_line_that_changed_is_not_cited(mini: Path, finder: Finder) -> None:
 def test_a_header_that_does_not_parse_costs_only_itself(mini: Path, tmp_path: Path) -> None:
     (mini / "csrc/include/broken.h").write_text("template < class { { ((( void f(\n")
     (mini / "csrc/kernels/norm.cu").write_text('#include "broken.h"\n' + (mini / "csrc/kernels/norm.cu").read_text())
-    answer = Finder(TreeIndex(AiterTree.find(mini), tmp_path / "cache")).find("norm_it")
+    answer = _finder(mini, tmp_path / "cache").find("norm_it")
     assert answer.status is WhereStatus.RESOLVED
 
 
@@ -557,7 +562,7 @@ def test_of_many_kernels_that_a_line_launches_a_few_are_shown(mini: Path, finder
         .read_text()
         .replace("LAUNCH(float, 256)", "".join(f"LAUNCH(float, {n}) " for n in (256, 384, 512, 640)))
     )
-    text = as_text(Finder(TreeIndex(AiterTree.find(mini), None)).find("norm_it"))
+    text = as_text(_finder(mini, None).find("norm_it"))
     assert "ns::norm_kernel<float, 128>, ns::norm_kernel<float, 256>, ns::norm_kernel<float, 384>, and 2 more" in text
 
 
