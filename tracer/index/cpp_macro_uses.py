@@ -44,9 +44,8 @@ def macro_lines(code: str, table: Mapping[str, Macro]) -> tuple[str, list[tuple[
     offsets = [o for o, _ in scopes]
     edits: list[tuple[int, int, str]] = []
     found: list[tuple[str, str, int]] = []
-    breaks: set[int] = (
-        set()
-    )  # offsets of brackets and commas behind which a statement begins, because it is an argument
+    # offsets of brackets and commas behind which a statement begins, because it is an argument
+    breaks: set[int] = set()
     done = 0  # where the macro handled last ends
     skip = 0  # nothing inside an expanded macro is looked at
     for m in _MACRO_LINE.finditer(masked):

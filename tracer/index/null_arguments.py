@@ -17,7 +17,6 @@ _NULL = re.compile(
 #: what a statement of its own stands behind
 _STATEMENT = re.compile(r"[{};]\s*\Z")
 _RETURN_LAST = re.compile(r"(?:\A|[;{}])\s*return\b[^;{}]*;\s*\Z")
-_BLANKS = re.compile(r"\s*")
 #: a call's name stands on its line; its arguments may follow for some more
 _CALL_LINES = 40
 
@@ -77,17 +76,16 @@ def _arguments(text: str, name: str) -> list[str]:
 
 
 def _behind_template(masked: str, at: int) -> int:
-    """The offset behind `<...>`, where one begins at `at`."""
+    """The offset behind `<...>` and its blanks, where one begins at `at`."""
     if masked[at : at + 1] != "<":
         return at
     depth = 0
-    for m in re.compile(r"[<>;{}]").finditer(masked, at):
+    for m in re.compile(r"[<;{}]|>\s*").finditer(masked, at):
         if m.group() in ";{}":
             break
         depth += 1 if m.group() == "<" else -1
         if depth == 0:
-            behind = _BLANKS.match(masked, m.end())
-            return behind.end() if behind else m.end()
+            return m.end()
     return at
 
 

@@ -62,7 +62,7 @@ def origins(text: str, name: str, at: int) -> tuple[str, ...]:
 def _reaching(text: str, masked: str, blocks: list[tuple[int, int]], word: str, place: int) -> Iterator[_Definition]:
     """The definitions of a variable that a use can see."""
     before = [d for d in _definitions(text, masked, word) if d.at < place]
-    visible = [d for d in before if _around(blocks, d.at) is None or _inside(_around(blocks, d.at), place)]
+    visible = [d for d in before if (block := _around(blocks, d.at)) is None or _inside(block, place)]
     declared = max((d.at for d in visible if d.declares), default=-1)
     for definition in before:
         if definition.at == declared or (definition.at > declared and not definition.declares):
@@ -113,8 +113,8 @@ def _around(blocks: list[tuple[int, int]], at: int) -> tuple[int, int] | None:
     return max((block for block in blocks if _inside(block, at)), default=None)
 
 
-def _inside(block: tuple[int, int] | None, at: int) -> bool:
-    return block is not None and block[0] < at < block[1]
+def _inside(block: tuple[int, int], at: int) -> bool:
+    return block[0] < at < block[1]
 
 
 def _words(value: str) -> list[str]:
