@@ -58,6 +58,11 @@ class ModuleFacts(msgspec.Struct, frozen=True, array_like=True):
         return next((f for f in self.functions if f.name == name), None)
 
 
+def module_name(file: str) -> str:
+    """The dotted name of the module that a file of the repository is (`aiter/ops/norm.py`: `aiter.ops.norm`)."""
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
 def read_module(data: bytes) -> ModuleFacts:
     """The facts of a module's bytes."""
     try:

@@ -22,7 +22,7 @@ from tracer.index.cache import FactCache
 from tracer.index.cpp_facts import CppFacts
 from tracer.index.cpp_macros import Macro, mask, read_macros
 from tracer.index.generated import ScriptFacts
-from tracer.index.python_calls import ModuleFacts, PythonFunction
+from tracer.index.python_calls import ModuleFacts, PythonFunction, module_name
 from tracer.index.python_ops import GuardedFunction, OpDeclaration, OpFacts
 from tracer.index.recipes import CK, Recipe, read_recipes
 
@@ -41,7 +41,7 @@ class Op(msgspec.Struct, frozen=True):
     @property
     def qualified(self) -> str:
         """Its dotted Python name (`aiter.ops.norm.layernorm2d_fwd`)."""
-        return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") + "." + self.declaration.name
+        return f"{module_name(self.file)}.{self.declaration.name}"
 
 
 class _MacroList(msgspec.Struct, frozen=True, array_like=True):

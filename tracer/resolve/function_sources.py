@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from tracer.index.launch_calls import kernel_name, own_launches
-from tracer.index.python_calls import PythonFunction
+from tracer.index.python_calls import PythonFunction, module_name
 from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.registry import decode
@@ -37,7 +37,7 @@ class FunctionSources:
     def triton_candidates(self, name: str) -> tuple[Candidate, ...]:
         """The Triton kernels of exactly a name, perhaps dotted."""
         places = self._triton_places(name, name.rpartition(".")[2])
-        return tuple(Candidate(f"{_module(f)}.{p.name}", self._cited(f, p), "Triton kernel") for f, p in places)
+        return tuple(Candidate(f"{module_name(f)}.{p.name}", self._cited(f, p), "Triton kernel") for f, p in places)
 
     def _triton_places(self, name: str, kernel: str) -> list[tuple[str, PythonFunction]]:
         """The Triton kernels of a name; a dotted one tells those of several modules and classes apart."""
@@ -49,7 +49,7 @@ class FunctionSources:
             if function.triton and function.name.rpartition(".")[2] == kernel
         ]
         if re.fullmatch(r"\w+(?:\.\w+)+", name):
-            return [(f, p) for f, p in places if f".{_module(f)}.{p.name}".endswith(f".{name}")]
+            return [(f, p) for f, p in places if f".{module_name(f)}.{p.name}".endswith(f".{name}")]
         return places
 
     def _cited(self, file: str, function: PythonFunction) -> SourceRef | None:
@@ -61,7 +61,7 @@ class FunctionSources:
         if not places and all(self.index.module(file) is not None for file in self.routes.triton_kernels[kernel]):
             return None
         cited = [(f, p, self._cited(f, p)) for f, p in places]
-        candidates = tuple(Candidate(f"{_module(f)}.{p.name}", source, "Triton kernel") for f, p, source in cited)
+        candidates = tuple(Candidate(f"{module_name(f)}.{p.name}", source, "Triton kernel") for f, p, source in cited)
         if len(cited) != 1:
             return Where(
                 name=name,
@@ -77,7 +77,7 @@ class FunctionSources:
             step = callers[0]
             launch = self.citations.ref(step.file, step.call_line)
             note = "calls it here, on the device" if step.function.triton else "launches it here"
-            hops.append(checked_hop(Layer.PYTHON, f"{_module(step.file)}.{step.function.name}", launch, note=note))
+            hops.append(checked_hop(Layer.PYTHON, f"{module_name(step.file)}.{step.function.name}", launch, note=note))
         hops.append(checked_hop(Layer.KERNEL, kernel, source, note="Triton kernel"))
         notes = []
         sure = kernel == name.rpartition(".")[2] or decode(name).family == "aiter_triton_repr"
@@ -94,7 +94,7 @@ class FunctionSources:
             reason=None if source is not None else UnresolvedReason.CHANGED,
             source=source,
             hops=tuple(hops),
-            ops=tuple(f"{_module(s.file)}.{s.function.name}" for s in callers),
+            ops=tuple(f"{module_name(s.file)}.{s.function.name}" for s in callers),
             core_flow=self.flows.triton(file, kernel),
             notes=tuple(notes),
         )
@@ -220,8 +220,3 @@ class FunctionSources:
             source = self.citations.ref(template, launch.line, definition.function.leaf)
             hops.append(checked_hop(Layer.LAUNCH, launch.kernel, source, note="in a template that Python compiles"))
         return hops
-
-
-def _module(file: str) -> str:
-    """A Python file's dotted name."""
-    return file.removesuffix(".py").replace("/", ".")

@@ -14,7 +14,7 @@ import msgspec
 from tracer.aiter.families import CK_FAMILIES
 from tracer.aiter.instances import MODULES, instance_table, module_file
 from tracer.errors import SourceTreeError
-from tracer.index.python_calls import PythonFunction
+from tracer.index.python_calls import PythonFunction, module_name
 from tracer.index.tree_index import Op, TreeIndex
 from tracer.model.evidence import Evidence
 from tracer.model.kernel import DecodedName
@@ -184,14 +184,14 @@ class Finder:
 
     def _candidate(self, file: str, function: PythonFunction) -> Candidate:
         leaf = function.name.rpartition(".")[2]
-        return Candidate(f"{_module(file)}.{function.name}", self.citations.ref(file, function.line, leaf))
+        return Candidate(f"{module_name(file)}.{function.name}", self.citations.ref(file, function.line, leaf))
 
     def _function(
         self, name: str, file: str, function: PythonFunction, *, registered: bool, others: tuple[Candidate, ...]
     ) -> Where:
         leaf = function.name.rpartition(".")[2]
         source = self.citations.ref(file, function.line, leaf, function.last)
-        hops = [checked_hop(Layer.PYTHON, f"{_module(file)}.{function.name}", source)]
+        hops = [checked_hop(Layer.PYTHON, f"{module_name(file)}.{function.name}", source)]
         if registered:
             hops.append(checked_hop(Layer.REGISTERED_OP, f"aiter::{leaf}", source, note="torch_compile_guard on it"))
         routes = self.routes.routes(file, function)
@@ -249,7 +249,7 @@ class Finder:
     def _step_hop(self, step: Step) -> Hop:
         source = self.citations.ref(step.file, step.call_line)
         return checked_hop(
-            Layer.PYTHON, f"{_module(step.file)}.{step.function.name}", source, note="calls the next here"
+            Layer.PYTHON, f"{module_name(step.file)}.{step.function.name}", source, note="calls the next here"
         )
 
     # -- Triton -------------------------------------------------------------------------------------------------
@@ -368,12 +368,8 @@ def _end(hops: tuple[Hop, ...]):  # type: ignore[no-untyped-def]  # SourceRef | 
 
 def _is_named(file: str, function: PythonFunction, name: str) -> bool:
     """Whether a dotted name can mean a function: its end, or the whole with the module's name."""
-    whole = f"{_module(file)}.{function.name}"
+    whole = f"{module_name(file)}.{function.name}"
     return whole == name or whole.endswith(f".{name}")
-
-
-def _module(file: str) -> str:
-    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _longest_prefix(name: str, kernels: dict[str, list[str]]) -> str | None:
