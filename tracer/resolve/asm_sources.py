@@ -12,7 +12,8 @@ from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names import itanium
 from tracer.resolve.answers import Candidate, Where, WhereKind, led_to
-from tracer.resolve.chain import Chains, OpChain, checked_hop, launch_hop
+from tracer.resolve.chain import Chains, OpChain
+from tracer.resolve.checked_hops import checked_hop, launch_hop
 from tracer.resolve.kernel_names import bare_name
 from tracer.resolve.users import Users
 

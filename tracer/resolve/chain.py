@@ -19,8 +19,9 @@ from tracer.index.recipes import CONFIG, Recipe
 from tracer.index.scope import Place, Scope
 from tracer.index.tree_index import Op, TreeIndex
 from tracer.model.evidence import Evidence
-from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
-from tracer.resolve.ends import Ends, InstanceSet, LaunchEnd
+from tracer.model.source import Hop, Layer, UnresolvedReason
+from tracer.resolve.checked_hops import checked_hop, instances_hop, kernel_hop, launch_hop
+from tracer.resolve.ends import Ends, LaunchEnd
 
 _GUARD = "aiter/jit/utils/torch_guard.py"
 _CORE = "aiter/jit/core.py"
@@ -31,8 +32,6 @@ _HOST = frozenset((
     "free", "malloc", "getenv", "move", "swap", "device_of", "dim3", "size_to_dim_", "make_pair", "make_tuple", "fn",
     "get_num_cu_local", "is_same_v", "dtype_to_string", "name", "integer_divide_ceil", "integer_least_multiple",
 ))  # fmt: skip
-#: of several tables of instances, so many are named in a note
-_TABLES_NAMED = 4
 #: kinds of launches that an op is about where it also launches plain helper kernels
 _MAIN_KINDS = ("ck", "ck_tile", "asm")
 #: functions that CK's attention generator writes, by which aiter enters it
@@ -312,9 +311,9 @@ class Chains:
     def _end_hops(self, end: LaunchEnd, count: int) -> list[Hop]:
         hops = [launch_hop(end, note=f"one of {count} launch sites; see launches" if count > 1 else None)]
         if end.instances is not None:
-            hops.append(_instances_hop(end.instances))
+            hops.append(instances_hop(end.instances))
         if end.kernels:
-            hops.append(_kernel_hop(end))
+            hops.append(kernel_hop(end))
         return hops
 
     # -- endings ------------------------------------------------------------------------------------------------
@@ -334,60 +333,6 @@ class Chains:
             launch=LaunchStatus.UNRESOLVED,
             launch_reason=reason,
         )
-
-
-def checked_hop(
-    layer: Layer, name: str, source: SourceRef | None, note: str | None = None, candidates: tuple[str, ...] = ()
-) -> Hop:
-    """A hop whose place was checked just now; one that is gone is unresolved."""
-    if source is None:
-        return Hop(
-            layer=layer,
-            name=name,
-            evidence=Evidence.UNRESOLVED,
-            reason=UnresolvedReason.CHANGED,
-            note=note,
-            candidates=candidates,
-        )
-    return Hop(layer=layer, name=name, source=source, evidence=Evidence.RESOLVED, note=note, candidates=candidates)
-
-
-def launch_hop(end: LaunchEnd, note: str | None = None) -> Hop:
-    """The hop to a launch's line."""
-    return Hop(
-        layer=Layer.LAUNCH,
-        name=end.kernel,
-        source=end.source,
-        evidence=end.evidence,
-        reason=None if end.evidence is Evidence.RESOLVED else "followed by a bare name or a generated table",
-        note=note,
-    )
-
-
-def _instances_hop(instances: InstanceSet) -> Hop:
-    """The hop to the instances that a launch is compiled for."""
-    note = "instances" if instances.count is None else f"{instances.count} instances"
-    if instances.tables:
-        shown = ", ".join(instances.tables[:_TABLES_NAMED])
-        more = ", ..." if len(instances.tables) > _TABLES_NAMED else ""
-        note = f"one of its {len(instances.tables)} tables of instances: {shown}{more}"
-    return checked_hop(Layer.INSTANCE, instances.name, instances.source, note=note, candidates=instances.tables)
-
-
-def _kernel_hop(end: LaunchEnd) -> Hop:
-    """The hop to a launch's kernel; of several that its line can start, the first, and the others as candidates."""
-    kernel, *others = end.kernels
-    names = {other.name for other in others} - {kernel.name}
-    several = f"one of {len(names) + 1} that this line can launch" if names else None
-    return Hop(
-        layer=Layer.KERNEL,
-        name=kernel.name,
-        source=kernel.source,
-        evidence=Evidence.RESOLVED if kernel.source is not None else Evidence.UNRESOLVED,
-        reason=kernel.reason,
-        note="; ".join(note for note in (kernel.note, several) if note) or None,
-        candidates=tuple(other.name for other in others),
-    )
 
 
 def _reason(hop: Hop) -> UnresolvedReason | None:

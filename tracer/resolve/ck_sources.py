@@ -17,7 +17,8 @@ from tracer.model.kernel import DecodedName
 from tracer.model.source import FlowStep, Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.cpp import read_function
 from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus, led_to
-from tracer.resolve.chain import Chains, OpChain, checked_hop
+from tracer.resolve.chain import Chains, OpChain
+from tracer.resolve.checked_hops import checked_hop
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.generated_instances import GeneratedInstance, generated_instance
 from tracer.resolve.generated_names import maker_of

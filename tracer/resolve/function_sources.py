@@ -12,7 +12,8 @@ from tracer.model.kernel import DecodedName
 from tracer.model.source import Hop, Layer, SourceRef, UnresolvedReason
 from tracer.names.registry import decode
 from tracer.resolve.answers import Candidate, Where, WhereKind, WhereStatus, led_to
-from tracer.resolve.chain import Chains, OpChain, checked_hop
+from tracer.resolve.chain import Chains, OpChain
+from tracer.resolve.checked_hops import checked_hop
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.kernel_names import Definition, bare_name, definitions, read_name
 from tracer.resolve.python_routes import PythonRoutes

@@ -16,7 +16,8 @@ from tracer.index.tree_index import TreeIndex
 from tracer.model.capture import BoundaryCall
 from tracer.model.evidence import Evidence
 from tracer.model.source import CandidateLaunch, Dispatch, Hop, Layer
-from tracer.resolve.chain import Chains, LaunchStatus, checked_hop
+from tracer.resolve.chain import Chains, LaunchStatus
+from tracer.resolve.checked_hops import checked_hop
 from tracer.resolve.source_templates import SourceTemplates, is_template
 
 #: what stands before these layers is observed, not looked up

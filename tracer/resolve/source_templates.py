@@ -13,7 +13,7 @@ import msgspec
 from tracer.index.citations import Citations
 from tracer.index.tree_index import TreeIndex
 from tracer.model.source import Hop, Layer
-from tracer.resolve.chain import checked_hop
+from tracer.resolve.checked_hops import checked_hop
 from tracer.resolve.kernel_names import CppName, Definition, definitions
 
 COMPILER = "compile_template_op"

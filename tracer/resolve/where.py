@@ -22,7 +22,8 @@ from tracer.model.source import Hop, Layer, UnresolvedReason
 from tracer.names.registry import decode
 from tracer.resolve.answers import Candidate, RouteHops, Where, WhereKind, WhereStatus
 from tracer.resolve.asm_sources import AsmSources
-from tracer.resolve.chain import Chains, LaunchStatus, OpChain, checked_hop
+from tracer.resolve.chain import Chains, LaunchStatus, OpChain
+from tracer.resolve.checked_hops import checked_hop
 from tracer.resolve.ck_sources import CkSources
 from tracer.resolve.core_flow import CoreFlows
 from tracer.resolve.function_sources import FunctionSources
