@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+# what is compiled when the package is installed
+NATIVE := .hooks/compile.py $(wildcard tracer/*/*.pyx tracer/*/*.pxd)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
@@ -11,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --quiet --constraint constraints.txt torch==2.13.0
 	$(BIN)/pip install --quiet --quiet --constraint constraints.txt --editable '.[dry,site,dev]'
@@ -64,4 +66,4 @@ fuzz: $(STAMP) ## A million random and mutated names
 	$(BIN)/python -m tests.fuzz.fuzz_names
 
 clean: ## Remove what the targets made
-	rm -rf $(VENV) ktrace-site site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) ktrace-site site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache tracer/*/*.so

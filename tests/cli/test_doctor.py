@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Answer
 from tracer.cli import doctor
+from tracer.importers import kineto_plain
 from tracer.ops.registry import OPS
 
 Ktrace = Callable[..., Answer]
@@ -64,3 +65,14 @@ def test_ops_are_listed_with_dimensions_and_options(ktrace: Ktrace) -> None:
     text = ktrace("ops").out
     for op in OPS:
         assert f"{op.name}  --shape {','.join(d.name for d in op.dims)}" in text
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_a_trace_reader_that_was_not_compiled_is_told_and_costs_nothing_but_time(
+    ktrace: Ktrace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kineto_plain, "EventReader", None)
+    found = json.loads(ktrace("doctor", "--json").out)
+    (reader,) = [part for part in found["parts"] if part["name"] == "trace reader"]
+    assert (reader["state"], found["modes"]["import"]) == ("missing", "yes")
+    assert "C compiler" in reader["add"]

@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace, write
 from tracer.importers.imported import open_trace
 from tracer.importers.joins import join
+from tracer.importers.timeline import MISSING, stated_id
+
+pytestmark = pytest.mark.usefixtures("either_reader")
 
 
 def test_a_kernel_whose_name_is_null_has_no_name_rather_than_one_of_four_letters() -> None:
@@ -175,6 +178,13 @@ def test_devices_and_streams_may_be_words_or_missing() -> None:
     assert timeline.kernels.device[1] == 3
     assert timeline.kernels.stream[1] == 4
     assert timeline.kernels.device[2] not in (0, 3)
+
+
+def test_an_id_of_more_than_64_bits_makes_no_ids_of_those_that_are_missing_beside_it() -> None:
+    timeline = read(trace([kernel("a", 1, 1), kernel("b", 2, 1, 1 << 70), call("cudaLaunchKernel", 0, 1, 1 << 70)]))
+    assert [stated_id(own) for own in timeline.kernels.external] == [None, None]
+    assert timeline.kernels.correlation[0] == MISSING
+    assert timeline.kernels.correlation[1] == timeline.calls.correlation[0]
 
 
 def test_ids_of_more_than_64_bits_still_join() -> None:

@@ -11,9 +11,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracer.importers.nesting import NONE, nest
-from tracer.importers.spans import FULL_BLOCK, SpanStore
+from tracer.importers.spans import FULL_BLOCK, Block, SpanStore
 
 Span = tuple[float, float]
+
+
+def add(
+    to: SpanStore, thread: int, start: list[float], end: list[float], name: list[int], extra: array[int] | None = None
+) -> None:
+    own = Block(thread, array("d", start), array("d", end), array("q", name), array("q") if extra is None else extra)
+    to.add(own, ascending=start == sorted(start))
 
 
 def nested_spans(numbers: list[int]) -> list[Span]:
@@ -41,7 +48,7 @@ def store(spans: list[Span], cuts: list[int], held: int = 1 << 20, full: int = F
     with mock.patch("tracer.importers.spans.FULL_BLOCK", full):
         for first, last in itertools.pairwise(edges):
             rows = range(first, last)
-            own.add(0, [spans[i][0] for i in rows], [spans[i][1] for i in rows], list(rows), array("q", rows))
+            add(own, 0, [spans[i][0] for i in rows], [spans[i][1] for i in rows], list(rows), array("q", rows))
     return own
 
 
@@ -77,7 +84,7 @@ def test_blocks_out_of_order_give_the_same_answer(numbers: list[int], instants: 
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     own = SpanStore()
     for number, (start, end) in shuffled:
-        own.add(0, [start], [end], [number], array("q", [number]))
+        add(own, 0, [start], [end], [number], array("q", [number]))
     nested = nest(own, {0: instants})
     found = [sorted(nested.name[i] for i in nested.chain(index)) for index in nested.innermost[0]]
     assert found == [sorted(around(spans, instant)) for instant in instants]
@@ -104,8 +111,8 @@ def test_a_full_disk_leaves_the_spans_in_memory(monkeypatch: object) -> None:
 
 def test_threads_are_kept_apart() -> None:
     own = SpanStore()
-    own.add(0, [0.0], [10.0], [100])
-    own.add(1, [0.0], [10.0], [200])
+    add(own, 0, [0.0], [10.0], [100])
+    add(own, 1, [0.0], [10.0], [200])
     nested = nest(own, {0: [5.0], 1: [5.0, 11.0], 2: [5.0]})
     named = {
         thread: [None if i == NONE else nested.name[i] for i in found] for thread, found in nested.innermost.items()
@@ -117,7 +124,7 @@ def test_equal_spans_of_a_trace_put_together_twice_count_once() -> None:
     spans = [(0.0, 10.0), (2.0, 8.0)]
     own = SpanStore()
     for _ in range(3):
-        own.add(0, [s for s, _ in spans], [e for _, e in spans], [1, 2], array("q", [0, 0]))
+        add(own, 0, [s for s, _ in spans], [e for _, e in spans], [1, 2], array("q", [0, 0]))
     nested = nest(own, {0: [5.0]})
     assert [nested.name[i] for i in nested.chain(nested.innermost[0][0])] == [1, 2]
     assert nested.duplicates == 4
@@ -125,7 +132,7 @@ def test_equal_spans_of_a_trace_put_together_twice_count_once() -> None:
 
 def test_equal_times_of_different_functions_are_both_kept() -> None:
     own = SpanStore()
-    own.add(0, [0.0, 0.0, 0.0], [4.0, 4.0, 4.0], [1, 2, 3])
+    add(own, 0, [0.0, 0.0, 0.0], [4.0, 4.0, 4.0], [1, 2, 3])
     nested = nest(own, {0: [1.0]})
     assert [nested.name[i] for i in nested.chain(nested.innermost[0][0])] == [1, 2, 3]
     assert nested.duplicates == 0
@@ -133,7 +140,7 @@ def test_equal_times_of_different_functions_are_both_kept() -> None:
 
 def test_an_inner_span_written_first_at_the_same_start_is_put_inside() -> None:
     own = SpanStore()
-    own.add(0, [0.0, 0.0], [4.0, 9.0], [2, 1])
+    add(own, 0, [0.0, 0.0], [4.0, 9.0], [2, 1])
     nested = nest(own, {0: [1.0, 6.0]})
     assert [[nested.name[i] for i in nested.chain(index)] for index in nested.innermost[0]] == [[1, 2], [1]]
 
@@ -161,8 +168,8 @@ def test_no_span_that_has_ended_is_around_an_instant_however_spans_cross(
 def test_a_span_that_outlives_the_one_it_begins_in_is_counted(apart: bool) -> None:
     own = SpanStore()
     with mock.patch("tracer.importers.spans.FULL_BLOCK", 1 if apart else FULL_BLOCK):
-        own.add(0, [0.0], [5.0], [1])
-        own.add(0, [3.0], [9.0], [2])
+        add(own, 0, [0.0], [5.0], [1])
+        add(own, 0, [3.0], [9.0], [2])
     assert len(list(own.blocks())) == 1 + apart
     nested = nest(own, {0: [4.0, 7.0]})
     assert nested.crossing == 1
@@ -171,6 +178,6 @@ def test_a_span_that_outlives_the_one_it_begins_in_is_counted(apart: bool) -> No
 
 def test_wanted_spans_are_kept_without_an_instant() -> None:
     own = SpanStore()
-    own.add(0, [0.0, 20.0, 30.0], [10.0, 25.0, 35.0], [1, 2, 3], array("q", [7, 8, 9]))
+    add(own, 0, [0.0, 20.0, 30.0], [10.0, 25.0, 35.0], [1, 2, 3], array("q", [7, 8, 9]))
     nested = nest(own, {0: [5.0]}, frozenset({7, 9, 11}))
     assert sorted(zip(nested.name, nested.extra, strict=True)) == [(1, 7), (3, 9)]

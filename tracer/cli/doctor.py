@@ -11,6 +11,7 @@ from typing import Any
 import click
 import msgspec
 
+from tracer.importers.kineto_plain import is_compiled
 from tracer.versions import SUPPORTED, installed_version, is_supported, ktrace_version
 
 _GPU_PROBE = """
@@ -80,6 +81,18 @@ def _gpu() -> tuple[Part, dict[str, Any]]:
     return Part(name="gpu", state="ok", found=found), answer
 
 
+def _trace_reader() -> Part:
+    if is_compiled():
+        return Part(name="trace reader", state="ok", found="compiled")
+    return Part(
+        name="trace reader",
+        state="missing",
+        found="in Python",
+        detail="`ktrace import` works, and takes about twice as long on torch.profiler's traces",
+        add="install a C compiler and Python's headers, then install ktrace again",
+    )
+
+
 def examine() -> tuple[list[Part], dict[str, str]]:
     """What is here: the parts, and for each mode whether it works ("yes", "no: why", "unproven: why")."""
     parts = [_package(name) for name in ("python", "torch", "triton", "amd-aiter", "mkdocs-material")]
@@ -94,6 +107,7 @@ def examine() -> tuple[list[Part], dict[str, str]]:
             detail=None if rocm else "not needed for dry runs",
         )
     )
+    parts.append(_trace_reader())
     lacking = [p.name for p in parts if p.name in ("python", "torch", "triton", "amd-aiter") and p.state != "ok"]
     modes = {"dry": "yes" if not lacking else f"no: {', '.join(lacking)} missing or unsupported"}
     if gpu.state == "ok":

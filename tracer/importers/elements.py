@@ -42,6 +42,7 @@ class Elements(msgspec.Struct, Generic[T], frozen=True):
     Attributes:
         first_keys: keys by which an element begins; between `}` and one of these the text can be cut.
         decode: the bytes of a JSON array to its elements, which keep no reference to them; raises msgspec.DecodeError.
+        decode_one: the same for an array of one element, where `decode` may give something else than elements.
         loosen: an object that is no element as it stands, and its offset, to the nearest element; None when it makes no
             sense. Counts what it leaves out.
     """
@@ -49,6 +50,7 @@ class Elements(msgspec.Struct, Generic[T], frozen=True):
     first_keys: tuple[str, ...]
     decode: Callable[[bytes | memoryview], Sequence[T]]
     loosen: Callable[[dict[str, Any], int], T | None]
+    decode_one: Callable[[bytes | memoryview], Sequence[T]] | None = None
 
 
 class Batch(msgspec.Struct, Generic[T], frozen=True):
@@ -78,6 +80,7 @@ class SliceReader:
         self._key = key
         self._array = array
         self._elements = elements
+        self._decode_one = elements.decode_one or elements.decode
         self._losses = losses
         self._boundary = boundary_before(elements.first_keys)
         self._opening = opening_of(elements.first_keys)
@@ -191,7 +194,7 @@ class SliceReader:
             one = bytes(raw)
             at = whole.index(one, at)  # only white space and a comma stand before it
             try:
-                items += self._elements.decode(b"[" + one + b"]")
+                items += self._decode_one(b"[" + one + b"]")
             except msgspec.DecodeError:
                 item = self._loosened(one, offset + at - 1)
                 if item is not None:
@@ -275,7 +278,7 @@ class SliceReader:
 
     def _convert(self, value: dict[str, Any], byte: int) -> Any | None:
         try:
-            return self._elements.decode(b"[" + msgspec.json.encode(value) + b"]")[0]
+            return self._decode_one(b"[" + msgspec.json.encode(value) + b"]")[0]
         except (msgspec.MsgspecError, UnicodeError, OverflowError):
             item = self._elements.loosen(value, byte)
             if item is None:

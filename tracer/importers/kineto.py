@@ -1,7 +1,7 @@
 """torch.profiler's JSON (Kineto, PyTorch 2.1 to today, CUDA and ROCm): unpacked blocks in, a Timeline out.
 
-Events are decoded straight into the few fields that are needed. Python functions are most of a trace and come in long
-runs, so a run of them is decoded without its arguments.
+Batches of plain events, which are nearly all, are read by the compiled reader straight into columns; a batch that it
+refuses, or all of them where it was not built, by the typed decoder.
 """
 
 from __future__ import annotations
@@ -17,9 +17,19 @@ from tracer.importers.boundaries import boundary_before, opening_behind_bracket,
 from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.kineto_columns import ColumnFiller
-from tracer.importers.kineto_events import FIRST_KEYS, KINDS, KNOWN_CATEGORIES, NO_CATEGORY, Event, as_event, loosen
+from tracer.importers.kineto_events import (
+    FIRST_KEYS,
+    KINDS,
+    KNOWN_CATEGORIES,
+    NO_CATEGORY,
+    Event,
+    KnownEvents,
+    as_event,
+    decode,
+    loosen,
+)
 from tracer.importers.kineto_metadata import read_metadata
-from tracer.importers.kineto_runs import EventDecoder, KnownEvents, Thread
+from tracer.importers.kineto_plain import PlainEvents, PlainReader
 from tracer.importers.losses import Losses
 from tracer.importers.timeline import Timeline
 
@@ -31,6 +41,8 @@ _READ = frozenset(KNOWN_CATEGORIES) - {""}
 _TOLD_CATEGORIES = 5
 #: events of one kind that are handled together: they come a few at a time
 _TOGETHER = 256
+#: batches of plain events that are handled together
+_BATCHES_TOGETHER = 16
 #: Python functions shorter than this are passed over: a function that launches a kernel lasts at least as long as the
 #: launch call, and no launch call of CUDA or HIP is so short (0.43 µs was seen, for a launch captured into a graph)
 SHORTEST_FRAME_US = 0.4
@@ -48,12 +60,10 @@ class _Gathered(msgspec.Struct):
     Attributes:
         events: these events, in file order.
         places: for each batch that some of them come from: how many were gathered before it, and its byte.
-        thread: of all of them, where that is known.
     """
 
     events: list[Any] = []
     places: list[tuple[int, int]] = []
-    thread: Thread | None = None
 
 
 class KinetoReader:
@@ -69,7 +79,8 @@ class KinetoReader:
         self._timeline = timeline
         self._losses = timeline.losses
         self._columns = ColumnFiller(timeline)
-        self._decoder = EventDecoder()
+        self._plain = PlainReader(timeline, shortest_frame_us)
+        self._waiting: list[PlainEvents] = []
         self._by_category: dict[str, list[Any]] = {category: [] for category in KNOWN_CATEGORIES}
         self._add_to = {category: own.append for category, own in self._by_category.items()}
         self._gathered = {kind: _Gathered() for kind in KINDS.values()}
@@ -77,21 +88,46 @@ class KinetoReader:
 
     def elements(self) -> Elements[Any]:
         """How to read the array of events."""
-        return Elements(first_keys=FIRST_KEYS, decode=self._decoder, loosen=self._loosen)
+        return Elements(first_keys=FIRST_KEYS, decode=self._decode, decode_one=decode, loosen=self._loosen)
+
+    def _decode(self, text: bytes | memoryview) -> Any:
+        plain = self._plain.read(text)
+        return decode(text) if plain is None else plain
 
     def _loosen(self, value: dict[str, Any], byte: int) -> Event | None:
         return loosen(value, self._losses, byte)
 
-    def take(self, events: Sequence[Any], offset: int = 0) -> None:
+    def take(self, events: PlainEvents | Sequence[Any], offset: int = 0) -> None:
         """Adds a batch of events; `offset` is the byte of the first one."""
         self._offset = offset
+        if isinstance(events, PlainEvents):
+            self._take_plain(events)
+            return
+        self._flush_plain()
         if not isinstance(events, KnownEvents):
             # unusual events are among them: all go one way, so that they stay in order
             self._take_any([as_event(event) for event in events])
-        elif events.category:
-            self._take_category(events.category, events.events, events.thread)
         else:
-            self._take_known(events.events)
+            self._take_known(events)
+
+    def _take_plain(self, events: PlainEvents) -> None:
+        """Adds a batch of plain events."""
+        for kind, gathered in self._gathered.items():
+            if gathered.events:  # they stand before these
+                self._flush(kind)
+        seen = self._timeline.events
+        for category, count in self._plain.categories(events):
+            seen[category] = seen.get(category, 0) + count
+        self.passed_over |= events.passed_over
+        self._waiting.append(events)
+        if len(self._waiting) == _BATCHES_TOGETHER:
+            self._flush_plain()
+
+    def _flush_plain(self) -> None:
+        """Hands on the plain events that were gathered."""
+        if self._waiting:
+            self._columns.plain(self._waiting)
+            self._waiting = []
 
     def _take_known(self, events: list[Any]) -> None:
         """Adds events of a batch that holds several of the known categories."""
@@ -103,7 +139,7 @@ class KinetoReader:
                 self._take_category(category, own)
                 own.clear()
 
-    def _take_category(self, category: str, events: list[Any], thread: Thread | None = None) -> None:
+    def _take_category(self, category: str, events: list[Any]) -> None:
         seen = self._timeline.events
         seen[category] = seen.get(category, 0) + len(events)
         kind = KINDS.get(category)
@@ -114,10 +150,7 @@ class KinetoReader:
             long = [event for event in events if event.dur >= shortest]
             self.passed_over |= len(long) < len(events)
             events = long
-        if self._gathered[kind].thread != thread:
-            self._flush(kind)
         gathered = self._gathered[kind]
-        gathered.thread = thread
         gathered.places.append((len(gathered.events), self._offset))
         gathered.events += events
         if len(gathered.events) >= _TOGETHER:
@@ -138,9 +171,9 @@ class KinetoReader:
             case "call":
                 columns.calls(events)
             case "op":
-                columns.ops(events, gathered.thread is not None)
+                columns.ops(events)
             case "frame":
-                columns.frames(events, gathered.thread is not None)
+                columns.frames(events)
 
     def _take_any(self, events: list[Event]) -> None:
         """Adds events of a batch that holds unusual ones."""
@@ -166,6 +199,7 @@ class KinetoReader:
 
     def finish(self) -> None:
         """Closes the reading: adds what was gathered, and notes a coarse clock."""
+        self._flush_plain()
         for kind in list(self._gathered):
             self._flush(kind)
         unread = {name: count for name, count in self._timeline.events.items() if name not in _READ}

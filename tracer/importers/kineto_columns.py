@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from tracer.importers.columns import ColumnError, column, put
 from tracer.importers.kineto_events import Number, number
-from tracer.importers.spans import SpanStore
+from tracer.importers.kineto_plain import PlainEvents, columns
+from tracer.importers.spans import Block, SpanStore
 from tracer.importers.timeline import Timeline, put_ids
 
 #: no duration is so long: longer than the world has stood, even where a tool writes nanoseconds
@@ -25,6 +27,25 @@ class ColumnFiller:
     def __init__(self, timeline: Timeline) -> None:
         self.whole_us = True
         self._timeline = timeline
+
+    def plain(self, batches: list[PlainEvents]) -> None:
+        """Adds events of all kinds that the compiled reader read."""
+        timeline, own = self._timeline, self._timeline.kernels
+        kernels, copies, calls, spans = columns(batches)
+        if kernels is not None:
+            if self.whole_us:
+                self.whole_us = all(start.is_integer() for start in kernels[1])
+            ids = own.external, own.correlation, own.device, own.stream
+            _extend((own.name, own.start_us, own.duration_us, *ids, own.shape), kernels)
+        if calls is not None:
+            to = timeline.calls
+            ids = to.external, to.correlation, to.thread, to.kernel
+            _extend((to.name, to.start_us, to.duration_us, *ids, to.shape), calls)
+        if copies is not None:
+            timeline.copies_us += zip(*copies, strict=True)
+        for kind, ascending, thread, start, end, name, extra in spans:
+            store = timeline.ops if kind == "op" else timeline.frames
+            store.add(Block(thread, start, end, name, extra), ascending=ascending)
 
     def kernels(self, events: list[Any], places: list[tuple[int, int]]) -> None:
         """Adds kernels.
@@ -83,20 +104,17 @@ class ColumnFiller:
         none = shapes[()]
         put(calls.shape, [shapes[a.grid, a.block] if a.grid else none for a in args])
 
-    def ops(self, events: list[Any], one_thread: bool) -> None:
-        """Adds operators, which are known to be of one thread or may be of several."""
+    def ops(self, events: list[Any]) -> None:
+        """Adds operators."""
         extra = array("q")
         put_ids(extra, [event.args.external for event in events], self._timeline)
-        self._spans(self._timeline.ops, events, extra, one_thread)
+        self._spans(self._timeline.ops, events, extra)
 
-    def frames(self, events: list[Any], one_thread: bool) -> None:
-        """Adds Python functions, which are known to be of one thread or may be of several."""
-        self._spans(self._timeline.frames, events, None, one_thread)
+    def frames(self, events: list[Any]) -> None:
+        """Adds Python functions."""
+        self._spans(self._timeline.frames, events, None)
 
-    def _spans(self, store: SpanStore, events: list[Any], extra: array[int] | None, one_thread: bool) -> None:
-        if one_thread:
-            self._store(store, events, extra)
-            return
+    def _spans(self, store: SpanStore, events: list[Any], extra: array[int] | None) -> None:
         by_thread: dict[tuple[Number, Number], list[int]] = {}
         for row, event in enumerate(events):
             by_thread.setdefault((event.pid, event.tid), []).append(row)
@@ -111,7 +129,9 @@ class ColumnFiller:
         if math.isnan(sum(end)):  # a span without a duration has no extent
             end = [begin if reach != reach else reach for begin, reach in zip(start, end, strict=True)]
         thread = self._timeline.threads[events[0].pid, events[0].tid]
-        store.add(thread, start, end, [names[event.name] for event in events], extra)
+        numbers = column("q", [names[event.name] for event in events])
+        block = Block(thread, column("d", start), column("d", end), numbers, array("q") if extra is None else extra)
+        store.add(block, ascending=start == sorted(start))
 
     def _threads(self, events: list[Any]) -> list[int]:
         """The thread of each event."""
@@ -132,6 +152,11 @@ class ColumnFiller:
     def _place(self, value: Number) -> int:
         whole = number(value, int)
         return whole if whole is not None else -2 - self._timeline.names[str(value)]
+
+
+def _extend(whole: Sequence[array[Any]], by: Sequence[array[Any]]) -> None:
+    for own, more in zip(whole, by, strict=True):
+        own.extend(more)
 
 
 def _missing(durations: list[float]) -> list[int]:

@@ -57,11 +57,14 @@ Counted = Literal[
     "async_cpu_to_gpu",
     "user_defined",
 ]
-_Known = Literal[(*KINDS, *get_args(Counted))]  # type: ignore[valid-type]
+COUNTED = get_args(Counted)
+_Known = Literal[(*KINDS, *COUNTED)]  # type: ignore[valid-type]
 
 #: stands for the category of events that state none, of phases other than complete events
 NO_CATEGORY = "(no category)"
-KNOWN_CATEGORIES = ("", *KINDS, *get_args(Counted), NO_CATEGORY)
+KNOWN_CATEGORIES = ("", *KINDS, *COUNTED, NO_CATEGORY)
+#: phases of events that are only counted: flows, instants, metadata, and so on
+COUNTED_PHASES = "stfiIMbneC"
 
 
 class Args(msgspec.Struct, gc=False, frozen=True, rename={
@@ -103,7 +106,7 @@ class Event(msgspec.Struct, gc=False, frozen=True):
 class CompleteEvent(msgspec.Struct, gc=False, frozen=True, tag_field="ph", tag="X"):
     """A complete event, of a known category or of none; a duration that is not there is NaN."""
 
-    cat: _Known = ""  # type: ignore[valid-type]
+    cat: _Known = ""
     name: str = ""
     pid: Number = 0
     tid: Number = 0
@@ -112,23 +115,30 @@ class CompleteEvent(msgspec.Struct, gc=False, frozen=True, tag_field="ph", tag="
     args: Args = NO_ARGS
 
 
-#: events of other phases, of a category whose events are only counted, or of none: flows, instants, metadata, and so on
+#: events of other phases, of a category whose events are only counted, or of none
 _COUNTED_EVENTS = [
     msgspec.defstruct(f"Phase_{tag}", [("cat", Counted, NO_CATEGORY)], tag_field="ph", tag=tag, gc=False, frozen=True)
-    for tag in "stfiIMbneC"
+    for tag in COUNTED_PHASES
 ]
 
-#: decodes a JSON array of events of known categories
-decode_known = msgspec.json.Decoder(list[Union[CompleteEvent, *_COUNTED_EVENTS]]).decode  # type: ignore[valid-type]
-_DECODE_EVENTS = msgspec.json.Decoder(list[Event]).decode
+_DECODE_KNOWN = msgspec.json.Decoder(list[Union[CompleteEvent, *_COUNTED_EVENTS]]).decode  # type: ignore[valid-type]
+_DECODE_ANY = msgspec.json.Decoder(list[Event]).decode
 
 
-def decode_any(text: bytes | memoryview) -> list[Event]:
-    """Decodes a JSON array of any events: also of categories and phases that Kineto of 2026 does not write.
+class KnownEvents(list[Any]):
+    """Events of known categories and phases, of each of which at least the category, `cat`, is there."""
 
-    An object with none of an event's keys makes the array invalid.
+
+def decode(text: bytes | memoryview) -> KnownEvents | list[Event]:
+    """The events of a JSON array: as `Event` where one is of a category or phase that Kineto of 2026 does not write.
+
+    Raises:
+        msgspec.DecodeError: it is no array of events; an object with none of an event's keys is no event.
     """
-    events = _DECODE_EVENTS(text)
+    try:
+        return KnownEvents(_DECODE_KNOWN(text))
+    except msgspec.ValidationError:
+        events = _DECODE_ANY(text)
     if any(event.dur != event.dur and not event.name and not event.cat and event.ph == "X" for event in events):
         raise msgspec.ValidationError("an object has none of the keys of an event")
     return events

@@ -21,7 +21,7 @@ _NEVER = float("inf")
 _ZEROS = repeat(0)
 
 #: a span that begins behind all instants, and ends before `_NEVER`, so that it encloses nothing
-_LAST = Block(0, array("d", [_NEVER]), array("d", [sys.float_info.max]), [NONE], array("q"))
+_LAST = Block(0, array("d", [_NEVER]), array("d", [sys.float_info.max]), array("q", [NONE]), array("q"))
 
 
 class Nest:
@@ -249,7 +249,7 @@ def _in_order(spans: SpanStore, thread: int, instants: Sequence[float]) -> list[
     rows.sort(key=lambda row: row[:2])
     columns = list(zip(*rows, strict=True))
     ends = column("d", [-end for end in columns[1]])
-    return [Block(thread, column("d", columns[0]), ends, [*columns[2]], column("q", columns[3]))]
+    return [Block(thread, column("d", columns[0]), ends, column("q", columns[2]), column("q", columns[3]))]
 
 
 def _add_wanted(spans: SpanStore, wanted: frozenset[int], into: Nest) -> None:

@@ -14,8 +14,6 @@ from typing import IO, Any
 
 import msgspec
 
-from tracer.importers.columns import column, put
-
 #: spans held in memory, where they take some 32 bytes each, before they go to the temporary file
 HELD_SPANS = 1 << 17
 #: a block to which no more spans are added, so that it seldom has to be moved as it grows
@@ -41,7 +39,7 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     thread: int
     start: array[float]
     end: array[float]
-    name: list[int]
+    name: array[int]
     extra: array[int]
 
     def __len__(self) -> int:
@@ -51,10 +49,26 @@ class Block(msgspec.Struct, frozen=True, gc=False):
         """The extra id of one span."""
         return self.extra[row] if self.extra else 0
 
-    def takes(self, thread: int, start: float, with_extra: bool) -> bool:
-        """Whether a span of a thread may stand behind these."""
-        alike = thread == self.thread and with_extra == bool(self.extra)
-        return alike and start >= self.start[-1] and len(self.start) < FULL_BLOCK
+    def takes(self, other: Block) -> bool:
+        """Whether the spans of another block may stand behind these."""
+        alike = other.thread == self.thread and bool(other.extra) == bool(self.extra)
+        return alike and other.start[0] >= self.start[-1] and len(self) < FULL_BLOCK
+
+    def extend(self, other: Block) -> None:
+        """Adds the spans of another block."""
+        self.start.extend(other.start)
+        self.end.extend(other.end)
+        self.name.extend(other.name)
+        self.extra.extend(other.extra)
+
+    def sorted(self) -> Block:
+        """The same spans by start."""
+        rows = sorted(range(len(self)), key=self.start.__getitem__)
+        columns = [array(own.typecode, [own[row] for row in rows] if own else ()) for own in self._columns()]
+        return Block(self.thread, *columns)
+
+    def _columns(self) -> tuple[array[Any], ...]:
+        return self.start, self.end, self.name, self.extra
 
 
 class SpanStore:
@@ -78,25 +92,18 @@ class SpanStore:
     def __len__(self) -> int:
         return self.count
 
-    def add(
-        self, thread: int, start: list[float], end: list[float], name: list[int], extra: array[int] | None = None
-    ) -> None:
-        """Adds spans of one thread; sorts them by start where they are not."""
-        if not start:
+    def add(self, spans: Block, *, ascending: bool) -> None:
+        """Adds spans, which are the store's from then on; sorts them by start unless they are `ascending`."""
+        if not spans.start:
             return
-        if start != sorted(start):
-            order = sorted(range(len(start)), key=start.__getitem__)
-            start, end = [start[i] for i in order], [end[i] for i in order]
-            name, extra = [name[i] for i in order], extra and column("q", [extra[i] for i in order])
-        if not (self._held and self._held[-1].takes(thread, start[0], extra is not None)):
-            self._held.append(Block(thread, array("d"), array("d"), [], array("q")))
-        block = self._held[-1]
-        put(block.start, start)
-        put(block.end, end)
-        block.name.extend(name)
-        block.extra.extend(extra or ())
-        self._held_count += len(start)
-        self.count += len(start)
+        if not ascending:
+            spans = spans.sorted()
+        if self._held and self._held[-1].takes(spans):
+            self._held[-1].extend(spans)
+        else:
+            self._held.append(spans)
+        self._held_count += len(spans)
+        self.count += len(spans)
         if self._held_count > self._held_limit and not self.unspillable:
             self._spill()
 
@@ -108,7 +115,7 @@ class SpanStore:
                 self._file = tempfile.TemporaryFile(prefix="ktrace-spans-", buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
             for block in self._held:
-                for values in (block.start, block.end, column("q", block.name), block.extra or _ZERO * len(block)):
+                for values in (block.start, block.end, block.name, block.extra or _ZERO * len(block)):
                     values.tofile(self._file)
                 self._spilled.append((block.thread, len(block)))
                 written += 1
@@ -131,9 +138,8 @@ class SpanStore:
         if self._file is not None:
             self._file.seek(0)
             for thread, count in self._spilled:
-                values: list[array[Any]] = [array(code) for code in _COLUMNS]
-                for own in values:
+                columns: list[array[Any]] = [array(code) for code in _COLUMNS]
+                for own in columns:
                     own.fromfile(self._file, count)
-                start, end, name, extra = values
-                yield Block(thread, start, end, name.tolist(), extra)
+                yield Block(thread, *columns)
         yield from self._held

@@ -189,7 +189,7 @@ class Timeline:
 
     def number(self, value: int) -> int:
         """An id that fits a column: the id itself, or a stand-in for one of more than 64 bits."""
-        if -(1 << 61) < value < 1 << 61:
+        if -(1 << 61) < value < 1 << 61 or value == MISSING:
             return value
         return self._oversized.setdefault(value, -(1 << 61) - 1 - len(self._oversized))
 
