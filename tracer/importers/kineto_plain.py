@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 
@@ -90,14 +89,14 @@ class _Names(_Table):
     """Names of events."""
 
     def _number(self, text: bytes) -> int:
-        return self._timeline.names[msgspec.json.decode(text, type=str)]
+        return self._timeline.names[_TEXT(text)]
 
 
 class _CallNames(_Table):
     """Names of runtime calls; those that start no work have -1."""
 
     def _number(self, text: bytes) -> int:
-        name = msgspec.json.decode(text, type=str)
+        name = _TEXT(text)
         return self._timeline.names[name] if self._timeline.starts_work[name] else -1
 
 
@@ -105,32 +104,33 @@ class _Threads(_Table):
     """Processes and threads."""
 
     def _number(self, text: bytes) -> int:
-        process, thread = [msgspec.json.decode(part, type=Number) for part in text.split(_JOINT)]
-        return self._timeline.threads[process, thread]
+        return self._timeline.threads[_THREAD(_listed(text))]
 
 
 class _KernelShapes(_Table):
     """Grid, block, LDS, registers and occupancy of kernels."""
 
     def _number(self, text: bytes) -> int:
-        grid, block, lds, registers, occupancy = text.split(_JOINT)
-        key = _sizes(grid), _sizes(block), None, _stated(lds, int), _stated(registers, int), _stated(occupancy, float)
-        return self._timeline.shapes[key]
+        grid, block, lds, registers, occupancy = _KERNEL_SHAPE(_listed(text))
+        return self._timeline.shapes[grid or (), block or (), None, lds, registers, occupancy]
 
 
 class _CallShapes(_Table):
     """Grid and block of launch calls; their LDS is only looked at."""
 
     def _number(self, text: bytes) -> int:
-        stated_grid, stated_block, lds = text.split(_JOINT)
-        grid, block = _sizes(stated_grid), _sizes(stated_block)
-        _stated(lds, int)
-        return self._timeline.shapes[(grid, block) if grid else ()]
+        grid, block, _ = _CALL_SHAPE(_listed(text))
+        return self._timeline.shapes[(grid, block or ()) if grid else ()]
 
 
-def _sizes(text: bytes) -> tuple[int, ...]:
-    return msgspec.json.decode(text, type=tuple[int, ...]) if text else ()
+def _listed(text: bytes) -> bytes:
+    """JSON texts as one JSON array, with null for those that are not there."""
+    return b"[%b]" % b",".join(part or b"null" for part in text.split(_JOINT))
 
 
-def _stated(text: bytes, kind: Any) -> Any:
-    return msgspec.json.decode(text, type=kind | None) if text else None
+# a decoder takes longer to make than to use
+_Sizes = tuple[int, ...] | None
+_TEXT = msgspec.json.Decoder(str).decode
+_THREAD = msgspec.json.Decoder(tuple[Number, Number]).decode
+_KERNEL_SHAPE = msgspec.json.Decoder(tuple[_Sizes, _Sizes, int | None, int | None, float | None]).decode
+_CALL_SHAPE = msgspec.json.Decoder(tuple[_Sizes, _Sizes, int | None]).decode
