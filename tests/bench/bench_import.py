@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tracer.importers.formats import read_timeline
+from tracer.importers.kineto_plain import is_compiled
 
 #: limits: so many times as fast, so much of the memory, on traces of more events than this
 FASTER, SMALLER, MANY_EVENTS = 8.0, 1 / 3, 10_000
@@ -109,7 +110,8 @@ def against_rival(console: Console, traces: list[Path], rival: str | None, pytho
     missing = rival_missing(rival, python)
     if missing is not None:
         console.print(f"[bold yellow]SKIPPED: the rival's rows. {missing}.[/]")
-    table = Table(title=f"trace import, best of {runs} fresh processes in turn")
+    reader = "compiled reader" if is_compiled() else "reader in Python: nothing was compiled when ktrace was installed"
+    table = Table(title=f"trace import ({reader}), best of {runs} fresh processes in turn")
     for column in (
         "trace",
         "events",

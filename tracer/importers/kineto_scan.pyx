@@ -1,15 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Plain events of torch.profiler's JSON, compiled: the bytes of a list of events in, columns out.
+"""Plain events of torch.profiler's JSON, compiled: the bytes of a list of events in, rows out.
 
 A reader for the bulk of a trace, and for nothing else. Whatever it does not understand at first sight (a category that
 is not known, a missing field, a value of another type, damage of any kind) makes it refuse the whole list, which the
-typed decoder of `kineto_events` then reads. So no answer depends on this module, and nothing is repaired in it; where it
-was not built, imports take longer.
+typed decoder of `kineto_events` then reads. So no answer depends on this module, and nothing is repaired in it; where
+it was not built, imports take longer.
 
 A profiler writes all events of a kind alike: the text between one value and the next is the same from event to event.
-That text is an event's layout. Layouts are kept as they are seen, and an event that has a known one is read by comparing
-the text between its values and looking at nothing but these. Texts that occur again and again (names, launch shapes) are
-not decoded here but numbered: tables of `kineto_plain` decode each distinct one once, and refuse what is wrong.
+That text is an event's layout. Layouts are kept as they are seen, and an event that has a known one is read by
+comparing the text between its values and looking at nothing but these. Texts that occur again and again (names, launch
+shapes) are not decoded here but numbered: tables of `kineto_plain` decode each distinct one once, and refuse what is
+wrong.
 """
 
 from cpython cimport array
@@ -130,8 +131,9 @@ cdef struct Layout:
 
 
 cdef inline Py_ssize_t read_time(Text *text, Py_ssize_t at, double *into) except -2:
+    """A number that may be a time or a duration."""
     at = read_double(text, at, into)
-    return at if -ENDLESS < into[0] < ENDLESS else -1
+    return -1 if at >= 0 and not -ENDLESS < into[0] < ENDLESS else at
 
 
 cdef Py_ssize_t read_value(Text *text, Py_ssize_t at, Field field, Event *event) except -2:
