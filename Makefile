@@ -36,7 +36,7 @@ test: lint types imports ## Lint, type-check, check the import contract, and run
 lint: $(STAMP) ## Check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/cython-lint --max-line-length 120 $(filter %.pyx %.pxd,$(NATIVE))
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint --max-line-length 120 $(filter %.pyx %.pxd,$(NATIVE))
 
 types: $(STAMP) ## Check types
 	$(BIN)/mypy
