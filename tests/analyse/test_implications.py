@@ -84,6 +84,40 @@ def test_a_grid_that_differs_from_the_tiles_is_said_and_only_inferred() -> None:
     assert not {"k_steps", "wave_quantisation"} & set(found)
 
 
+def product(m: int, n: int, k: int, kernel: str, grid: tuple[int, int, int] | None) -> dict[str, Implication]:
+    """What follows for a product of row-major matrices by one kernel."""
+    record = handmade.live()
+    call = msgspec.structs.replace(record.call, shape={"M": m, "N": n, "K": k})
+    launch = msgspec.structs.replace(record.launches[0], kernel=kernel, grid=grid)
+    return of(msgspec.structs.replace(record, call=call, launches=(launch,)))
+
+
+TENSILE = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x16x64_MI16x16x1_SN_K1"
+TURNED = "implication.note.turned"
+
+
+def test_a_column_major_library_takes_the_calls_n_for_its_m() -> None:
+    found = product(15, 151936, 4096, TENSILE, (594, 1, 1))
+    assert found["grid"].formula == "ceil(151936 / 256) * ceil(15 / 16) = 594 * 1 = 594"
+    assert (found["grid"].evidence, found["grid"].note_key) == (Evidence.RESOLVED, TURNED)
+    assert (found["padding_waste"].value, found["padding_waste"].evidence) == (6.3, Evidence.RESOLVED)
+    assert found["k_steps"].value == 64
+
+
+def test_without_a_launch_that_agrees_the_order_of_m_and_n_is_only_inferred() -> None:
+    found = product(15, 151936, 4096, TENSILE, None)
+    assert found["grid"].value == 594
+    assert {found[key].evidence for key in ("grid", "padding_waste", "tiles_per_cu", "wave_quantisation")} == {
+        Evidence.INFERRED
+    }
+
+
+def test_a_launch_that_fits_the_calls_own_order_alone_keeps_it() -> None:
+    found = product(15, 151936, 4096, TENSILE, (9496, 1, 1))
+    assert found["grid"].formula == "ceil(15 / 256) * ceil(151936 / 16) = 1 * 9496 = 9496"
+    assert (found["grid"].evidence, found["grid"].note_key) == (Evidence.RESOLVED, None)
+
+
 def test_split_k_multiplies_the_blocks_and_shortens_the_loop() -> None:
     found = of(handmade.triton())
     assert found["grid"].formula == "ceil(16 / 16) * ceil(3072 / 16) * 4 = 1 * 192 * 4 = 768"

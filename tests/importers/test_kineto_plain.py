@@ -6,6 +6,8 @@ import gzip
 import json
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.importers.handmade import Event, call, event, frame, kernel, op, read, trace
+from tests.importers.handmade import Event, call, event, frame, kernel, op, read, trace, write
 from tracer.importers import kineto_plain
 from tracer.importers.kineto_plain import PlainEvents, PlainReader
 from tracer.importers.losses import Losses
@@ -103,6 +105,20 @@ ONE_OF_EACH = [
     {"ph": "s", "id": 9, "pid": 1, "tid": 1, "ts": 12, "cat": "ac2g", "name": "ac2g"},
     {"name": "process_name", "ph": "M", "ts": 1, "pid": 1, "tid": 0, "args": {"name": "python"}},
 ]
+
+
+def test_without_compiled_modules_a_trace_is_read_alike(tmp_path: Path) -> None:
+    """As where ktrace was installed without a C compiler."""
+    path = write(tmp_path, trace(ONE_OF_EACH))
+    script = "import sys; sys.modules['tracer.importers.kineto_rows'] = None; from tracer.cli.main import main; main()"
+    found = [
+        subprocess.run(
+            [sys.executable, *command, "import", str(path), "--json"], capture_output=True, check=True
+        ).stdout
+        for command in (["-c", script], ["-m", "tracer"])
+    ]
+    assert json.loads(found[0])["kernel_count"] == 2
+    assert found[0] == found[1]
 
 
 def test_one_of_each_event_is_plain() -> None:

@@ -200,6 +200,26 @@ def _span(item: Frame | CpuOp) -> tuple[float, float]:
     return item.enter_ns, math.inf if item.exit_ns is None else item.exit_ns
 
 
+@pytest.mark.parametrize(
+    ("name", "kernel", "formula"),
+    [
+        ("mi300x_sglang_prefill_decode", "Cijk_*MT256x16x64*", "ceil(151936 / 256) * ceil(15 / 16) = 594 * 1 = 594"),
+        ("mi300x_sglang_prefill_decode", "Cijk_*MT320x224x64*", "ceil(4096 / 320) * ceil(15360 / 224) = 13 * 69 = 897"),
+        ("mi300x_qwen15_05b", "Cijk_*MT128x224x64*", "ceil(2816 / 128) * ceil(8944 / 224) = 22 * 40 = 880"),
+        ("b200_eager", "nvjet_*_144x128_*", "ceil(2880 / 144) * ceil(888 / 128) = 20 * 7 = 140"),
+    ],
+)
+def test_the_tiles_of_a_blas_kernel_are_as_many_as_the_blocks_that_were_launched(
+    ktrace_data: Path, name: str, kernel: str, formula: str
+) -> None:
+    record = picked(ktrace_data, name, kernel)
+    (found,) = [k for path in build_report(record).paths for k in path.kernels]
+    (grid,) = [item for item in found.implications if item.key == "grid"]
+    assert (grid.formula, grid.evidence) == (formula, Evidence.RESOLVED)
+    assert found.launch.grid is not None
+    assert math.prod(found.launch.grid) == grid.value
+
+
 def test_an_aiter_attention_is_led_to_its_op_and_shapes(ktrace_data: Path) -> None:
     record = picked(ktrace_data, "mi300x_sglang_prefill_decode", "FmhaBatchPrefill")
     (launch,) = record.launches

@@ -5,6 +5,8 @@ A record and its paths in; the roofline, the subjects of `implications` and the 
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from tracer.analyse.pattern import advise
@@ -16,12 +18,26 @@ from tracer.devices.registry import all_devices, default_device
 from tracer.model.capture import CaptureRecord
 from tracer.model.environment import Target
 from tracer.model.evidence import Evidence, Mode
+from tracer.model.kernel import DecodedName
 from tracer.model.report import KernelReport
 from tracer.model.roofline import Advice, RooflinePoint, Work
 from tracer.model.source import TunedStatus
 from tracer.names.vocabulary import fold_dtype
 from tracer.ops.registry import OPS
 from tracer.ops.traced_gemm import traced_gemm_work
+
+#: families of kernels of BLAS libraries, whose M and N are those of column-major matrices
+COLUMN_MAJOR = frozenset(
+    (
+        "tensile_hipblaslt",
+        "tensile_real",
+        "tensile_custom",
+        "cublas_nvjet",
+        "cublas_xmma",
+        "cublas_sass",
+        "cutlass_in_cublas",
+    )
+)
 
 
 class KnownDevice(msgspec.Struct, frozen=True):
@@ -130,19 +146,37 @@ def problem_of(record: CaptureRecord) -> Problem | None:
 
 
 def tiling_of(record: CaptureRecord, kernel: KernelReport) -> Tiling | None:
-    """The call's shape cut into a kernel's tiles; None for a kernel that is no GEMM, or whose tile is not known."""
+    """The call's shape cut into a kernel's tiles; None for a kernel that is no GEMM, or whose tile is not known.
+
+    The matrices of a call are row-major, so to a BLAS library, which counts in column-major ones, its M is their N: the
+    grids of real launches of Tensile and nvjet kernels agree. Only a launch that fits nothing else says otherwise.
+    """
     view, problem = kernel.view, problem_of(record)
     if view is None or problem is None or not view.tile_m or not view.tile_n or not view.tile_k:
         return None
     stated = kernel.dispatch.parameters.get("k_batch") if kernel.dispatch else None
     split = view.split_k or (stated if isinstance(stated, int) and stated > 0 else 1)
     tile = Tile(m=view.tile_m, n=view.tile_n, k=view.tile_k, split_k=split)
-    return cut(problem, tile)
+    best = _best_name(kernel)
+    if best is None or best.family not in COLUMN_MAJOR:
+        return cut(problem, tile)
+    turned, straight, launched = cut(problem.turn(), tile), cut(problem, tile), _blocks(kernel)
+    return straight if launched == straight.blocks != turned.blocks else turned
+
+
+def _best_name(kernel: KernelReport) -> DecodedName | None:
+    """The instance's name where there is one, else the kernel's."""
+    return kernel.instance_decoded if kernel.instance_decoded and kernel.instance_decoded.known else kernel.decoded
+
+
+def _blocks(kernel: KernelReport) -> int | None:
+    """Blocks of a kernel's launch, where its grid is known."""
+    return math.prod(kernel.launch.grid) if kernel.launch.grid is not None else None
 
 
 def subject_of(record: CaptureRecord, kernel: KernelReport, known: KnownDevice | None, work: Work | None) -> Subject:
     """Everything that `implications` may ask about a kernel."""
-    best = kernel.instance_decoded if kernel.instance_decoded and kernel.instance_decoded.known else kernel.decoded
+    best = _best_name(kernel)
     dtype = kernel.view.dtype_a if kernel.view else None
     if dtype is None and kernel.view is not None and work is not None:
         dtype = work.compute_dtype
@@ -178,7 +212,6 @@ def advice_of(
         return ()
     tiled = ((kernel, tiling_of(record, kernel)) for kernel in kernels)
     kernel, tiling = next((pair for pair in tiled if pair[1] is not None), (None, None))
-    grid = kernel.launch.grid if kernel else None
-    launched = grid[0] * grid[1] * grid[2] if grid else None
+    launched = _blocks(kernel) if kernel else None
     units = record.target.compute_units
     return advise(point, tiling, units, launched=launched, vendor=known.device.vendor)

@@ -87,14 +87,15 @@ def grid(subject: Subject) -> Iterator[Implication]:
         factors.append(str(t.tile.split_k))
         numbers.append(str(t.tile.split_k))
     differs = not subject.one_block_a_tile
+    turned = "implication.note.turned" if t.problem.turned else None
     yield Implication(
         key="grid",
         value=t.blocks,
         unit="blocks",
         formula=f"{' * '.join(factors)} = {' * '.join(numbers)} = {t.blocks}",
         source=_TILE_SOURCE,
-        evidence=Evidence.INFERRED if differs else Evidence.RESOLVED,
-        note_key="implication.note.grid_differs" if differs else None,
+        evidence=Evidence.INFERRED if differs else subject.tiling_evidence,
+        note_key="implication.note.grid_differs" if differs else turned,
         note_values={"launched": subject.launched or 0},
     )
 
@@ -126,6 +127,7 @@ def tiles_per_cu(subject: Subject) -> Iterator[Implication]:
         unit="blocks",
         formula=f"{blocks} / {units} = {blocks / units:.3g}",
         source="source.grid" if subject.launched else _TILE_SOURCE,
+        evidence=Evidence.RESOLVED if subject.launched else subject.tiling_evidence,
         note_key="implication.note.idle_units" if blocks < units else None,
         note_values={"idle": units - blocks},
     )
@@ -138,6 +140,7 @@ def tiles_per_cu(subject: Subject) -> Iterator[Implication]:
         unit="%",
         formula=f"1 - {t.blocks} / (ceil({t.blocks} / {units}) * {units}) = 1 - {t.blocks} / {rounds * units}",
         source="source.turns",
+        evidence=subject.tiling_evidence,
     )
 
 
@@ -153,6 +156,7 @@ def padding_waste(subject: Subject) -> Iterator[Implication]:
         unit="%",
         formula=f"1 - {t.problem.m} * {t.problem.n} / ({m} * {n}) = {1 - t.useful:.3g}",
         source="source.whole_tiles",
+        evidence=subject.tiling_evidence,
     )
 
 

@@ -27,7 +27,8 @@ def _short_of_k(tiling: Tiling, units: int, launched: int | None) -> Advice | No
         return None  # the kernel shares its tiles out in a way that the tile does not tell
     if tiling.blocks > units * (1 - IDLE_SHARE) or tiling.k_steps is None:
         return None
-    n, tile_n = tiling.problem.n, tiling.tile.n
+    turned = tiling.problem.turned
+    n, tile_n = (tiling.problem.m, tiling.tile.m) if turned else (tiling.problem.n, tiling.tile.n)
     if n < tile_n:
         return None  # so little output that adding up the parts costs more than they save
     split = min(-(-units // tiling.blocks), tiling.k_steps // STEPS_A_SPLIT)

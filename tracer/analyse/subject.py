@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from tracer.analyse.tiles import Tiling
 from tracer.devices.base import Device
 from tracer.model.capture import Launch
+from tracer.model.evidence import Evidence
 from tracer.model.kernel import GemmView
 
 
@@ -56,13 +58,18 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def launched(self) -> int | None:
         """Blocks of the launch, where its grid is known."""
-        grid = self.launch.grid
-        return grid[0] * grid[1] * grid[2] if grid is not None else None
+        return math.prod(self.launch.grid) if self.launch.grid is not None else None
 
     @property
     def one_block_a_tile(self) -> bool:
         """Whether nothing says that the kernel launches other than one block a tile."""
         return self.tiling is not None and self.launched in (None, self.tiling.blocks)
+
+    @property
+    def tiling_evidence(self) -> Evidence:
+        """How it is known which extent of the call each extent of the tile divides."""
+        t = self.tiling
+        return Evidence.INFERRED if t and t.problem.turned and self.launched != t.blocks else Evidence.RESOLVED
 
     @property
     def wave_size(self) -> int | None:

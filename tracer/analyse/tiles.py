@@ -11,12 +11,23 @@ def ceil_div(a: int, b: int) -> int:
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """A GEMM's extents in elements; `batch` counts independent products."""
+    """A GEMM's extents in elements, as the kernel counts them.
+
+    Attributes:
+        m, n, k: extents; batch: independent products.
+        turned: whether M and N of the call have changed places, because a column-major library computes the product of
+            row-major matrices as the transposed one of column-major ones.
+    """
 
     m: int
     n: int
     k: int
     batch: int = 1
+    turned: bool = False
+
+    def turn(self) -> Problem:
+        """The same product, transposed."""
+        return Problem(m=self.n, n=self.m, k=self.k, batch=self.batch, turned=not self.turned)
 
 
 class Tile(msgspec.Struct, frozen=True, kw_only=True):

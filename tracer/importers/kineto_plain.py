@@ -16,6 +16,8 @@ try:
 except ImportError:  # ktrace was installed where no compiler is
     EventReader = None  # type: ignore[assignment, misc]
 
+    columns = None  # type: ignore[assignment]
+
     class PlainEvents:  # type: ignore[no-redef]
         """Never made."""
 
