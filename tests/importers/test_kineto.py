@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace, write
 from tracer.importers.imported import open_trace
 from tracer.importers.joins import join
-from tracer.importers.timeline import MISSING, stated_id
+from tracer.importers.summary import summarise
+from tracer.importers.timeline import MISSING, NO_START, stated_id
 
 pytestmark = pytest.mark.usefixtures("either_reader")
 
@@ -141,6 +142,40 @@ def test_events_of_other_phases_are_counted_when_they_should_have_a_duration() -
     assert lost(timeline) == {"kernel events that are no complete events": 1}
 
 
+@pytest.mark.parametrize("depth", [50, 900, 5000, 100_000])
+def test_values_nested_however_deeply_cost_their_event_at_most(depth: int) -> None:
+    deep = {**kernel("deep", 5, 1), "args": {"x": "DEEP"}}
+    text = trace([kernel("a", 1, 1), deep, kernel("b", 9, 1)])
+    timeline = read(text.replace(b'"DEEP"', b"[" * depth + b"]" * depth))
+    names = [name for name, _, _ in kernels(timeline)]
+    assert names in (["a", "deep", "b"], ["a", "b"])
+    assert lost(timeline) == ({} if "deep" in names else {"events that could not be read": 1})
+
+
+@pytest.mark.parametrize("lacking", ["absent", None, "soon"])
+def test_a_kernel_without_a_time_is_kept_and_counted_and_makes_no_span_longer(lacking: str | None) -> None:
+    own = kernel("lost", 0, 3, 7)
+    own["ts"] = lacking
+    if lacking == "absent":
+        del own["ts"]
+    begun = 4_909_914_000_000.0
+    events = [call("cudaLaunchKernel", begun, 2, 7), own, kernel("k", begun + 10, 5), kernel("k", begun + 20, 5)]
+    timeline = read(trace(events))
+    joined = join(timeline)
+    assert [us for _, _, us in kernels(timeline)] == [3.0, 5.0, 5.0]
+    assert (timeline.unplaced, lost(timeline)[NO_START]) == ({0}, 1)
+    assert "kernels that start before their launch" not in lost(timeline)
+    summary = summarise(joined, "trace.json")
+    assert (summary.busy_us, summary.span_us) == (10.0, 15.0)
+
+
+def test_a_kernel_that_starts_long_after_its_launch_tells_of_a_clock_that_jumped() -> None:
+    day = 86_400e6
+    events = [call("cudaLaunchKernel", 1, 2, 7), call("cudaLaunchKernel", 4, 2, 8)]
+    own = join(read(trace([*events, kernel("k", 10 + day, 5, 7), kernel("k", 20, 5, 8)])))
+    assert lost(own.timeline) == {"kernels that start more than a minute after their launch": 1}
+
+
 def test_kernels_without_a_duration_are_kept_and_counted() -> None:
     timeline = read(trace([kernel("k", 1, None), kernel("k", 2, 3)]))
     assert kernels(timeline) == [("k", 1.0, 0.0), ("k", 2.0, 3.0)]
@@ -213,7 +248,7 @@ def test_an_object_without_an_events_keys_is_counted_with_its_byte(around: str, 
 def test_an_object_that_says_no_more_than_its_time_is_an_event() -> None:
     timeline = read(trace([kernel("k", 1, 2), {"ph": "X", "ts": 5}, {"ph": "X", "cat": "python_function"}]))
     assert timeline.events == {"kernel": 1, "": 1, "python_function": 1}
-    assert lost(timeline) == {"events of categories that are not read": 1}
+    assert lost(timeline) == {"events of categories that are not read": 1, NO_START: 1}
 
 
 def test_a_clock_of_whole_microseconds_is_noticed() -> None:
@@ -239,7 +274,8 @@ BROKEN = {
 def test_one_broken_event_does_not_cost_the_others(kind: str, place: int, block: int) -> None:
     broken, problem, kept = BROKEN[kind]
     events = [json.dumps({"ph": "X", "cat": "kernel", "name": "k", "ts": n, "dur": 2.0}).encode() for n in range(5)]
-    events[place] = b'{"ph": "X", "cat": "kernel", "dur": 2.0, ' + broken + b"}"
+    timed = b"" if b'"ts"' in broken else b'"ts": 1, '
+    events[place] = b'{"ph": "X", "cat": "kernel", "dur": 2.0, ' + timed + broken + b"}"
     content = b'{"schemaVersion": 1, "traceEvents": [' + b", ".join(events) + b'], "traceName": "t"}'
     timeline = read(content, block)
     assert len(timeline.kernels) == kept

@@ -182,6 +182,19 @@ def test_a_trace_that_holds_no_capture_is_counted_as_that_and_is_why_there_is_no
     assert (launch.frame_evidence, launch.reason) == (Evidence.UNRESOLVED, what)
 
 
+def test_a_capture_without_launch_calls_is_said_to_have_none_and_its_damage_is_told(tmp_path: Path) -> None:
+    replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
+    whole = trace(captured(["a", "b"]))
+    cut = whole[: whole.index(b'"hipLaunchKernel"')]
+    summary = open_trace(replay, write(tmp_path, cut, "capture.json")).summary()
+    none = "the trace given with --capture-trace holds no capture: there is no launch call in it"
+    assert {group.stack_reason for group in summary.kernels} == {none}
+    told = {loss.what: loss.detail or "" for loss in summary.lost}
+    assert none in told
+    cut_off = [detail for what, detail in told.items() if what.startswith("in the capture's trace: truncated")]
+    assert [detail.startswith("first at byte") for detail in cut_off] == [True]
+
+
 def test_a_runtime_call_found_by_a_shared_id_is_inferred_in_the_record_and_in_its_hop(tmp_path: Path) -> None:
     events = [frame("m.py(1): f", 0, 100), call("hipLaunchKernel", 1, 1, 9), call("hipLaunchKernel", 5, 1, 9)]
     events += [kernel("a", 20, 2, 9), kernel("b", 30, 3, 9), call("hipLaunchKernel", 9, 1, 8), kernel("c", 40, 4, 8)]

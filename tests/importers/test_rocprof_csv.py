@@ -14,7 +14,7 @@ from tracer.importers.joins import join
 from tracer.importers.launches import blocks_of, shape_of
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_csv import columns_of, read_rocprof_csv
-from tracer.importers.timeline import Timeline
+from tracer.importers.timeline import NO_DURATION, NO_START, Timeline
 
 HEADER = (
     '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id",'
@@ -152,8 +152,20 @@ def test_a_number_of_calls_that_is_none_counts_as_one_and_is_told(calls: str) ->
 
 
 @pytest.mark.parametrize("figure", ["1" + "0" * 40, "1" + "0" * 400, "9" * 5000])
-def test_numbers_beyond_all_reason_cost_their_row_at_most(figure: str) -> None:
+def test_numbers_beyond_all_reason_cost_no_row(figure: str) -> None:
     rows = [row(), row(start=figure), row(agent=figure), row().replace(",512,", f",{figure},")]  # type: ignore[arg-type]
     timeline = read("\n".join([HEADER, *rows]))
-    assert len(timeline.kernels) == 3
-    assert lost(timeline) == {"rows that could not be read": 1}
+    assert len(timeline.kernels) == 4
+    assert lost(timeline) == {NO_DURATION: 1, NO_START: 1}
+
+
+def test_a_kernel_whose_times_are_no_numbers_is_kept_and_a_repeated_header_is_none() -> None:
+    timeline = read("\n".join([HEADER, row(), row(start="abc"), HEADER, row()]))  # type: ignore[arg-type]
+    assert kernels(timeline) == [("k", 0.0, 2.0), ("k", 0.0, 0.0), ("k", 0.0, 2.0)]
+    assert timeline.unplaced == {1}
+    assert lost(timeline) == {NO_DURATION: 1, NO_START: 1, "rows that could not be read": 1}
+
+
+def test_a_table_of_sums_lacks_no_start() -> None:
+    timeline = read('"Name","Calls","TotalDurationNs","AverageNs"\n"k",1,80000,2000\n')
+    assert (lost(timeline), timeline.unplaced) == ({}, {0})

@@ -101,7 +101,7 @@ def summary_text(summary: Summary, rows: int = 10) -> str:
     for replay in summary.replays:
         several = (replay.stretches or 0) > 1
         found = (
-            f"no stack: the trace given with --capture-trace {NO_CAPTURE}"
+            f"no stack: {next((loss.what for loss in summary.lost if loss.what.startswith(NO_CAPTURE)), NO_CAPTURE)}"
             if replay.captured == 0
             else f"{replay.matched:,} matched to {replay.captured:,} launches of its capture"
             + (", all names in order" if replay.in_order else "")

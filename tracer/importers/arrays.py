@@ -192,7 +192,7 @@ class ArrayStream:
         try:
             with memoryview(buffer) as view, view[start - 1 : comma + 1] as text:
                 return elements.decode(text)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
         finally:
             buffer[start - 1], buffer[comma] = before, _COMMA

@@ -23,8 +23,6 @@ from tracer.importers.salvage import other_value, repair
 
 T = TypeVar("T")
 
-_RAWS = msgspec.json.Decoder(list[msgspec.Raw])
-
 #: a list of objects inside an element may look like the next elements; so many of them are tried together
 _MERGED_PIECES = 4
 #: a list of objects inside an element may look like the array's end; so many places are tried
@@ -80,7 +78,8 @@ class SliceReader:
         self._key = key
         self._array = array
         self._elements = elements
-        self._decode_one = elements.decode_one or elements.decode
+        self._decode = _of_any_depth(elements.decode)
+        self._decode_one = _of_any_depth(elements.decode_one or elements.decode)
         self._losses = losses
         self._boundary = boundary_before(elements.first_keys)
         self._opening = opening_of(elements.first_keys)
@@ -140,7 +139,7 @@ class SliceReader:
                     return end.start(1), True
             whole = b"[" + text[at:] if final else b"[" + text[at:] + b"]"
             try:
-                yield Batch(self._key, self._array, base + at, self._elements.decode(whole))
+                yield Batch(self._key, self._array, base + at, self._decode(whole))
                 return end_of(text, final), final
             except msgspec.ValidationError:
                 items = self._one_by_one(whole, base + at)
@@ -176,7 +175,7 @@ class SliceReader:
         """The elements of `body`, which stands at an offset, or None when it is not a run of whole elements."""
         whole = b"[" + body + b"]"
         try:
-            return self._elements.decode(whole)
+            return self._decode(whole)
         except msgspec.ValidationError:
             return self._one_by_one(whole, offset)
         except msgspec.DecodeError:
@@ -185,7 +184,7 @@ class SliceReader:
     def _one_by_one(self, whole: bytes, offset: int) -> list[Any] | None:
         """Elements of a JSON array in which some have values of unexpected types; the first stands at an offset."""
         try:
-            raws = _RAWS.decode(whole)
+            raws = _RAWS(whole)
         except msgspec.DecodeError:
             return None
         items: list[Any] = []
@@ -279,11 +278,26 @@ class SliceReader:
     def _convert(self, value: dict[str, Any], byte: int) -> Any | None:
         try:
             return self._decode_one(b"[" + msgspec.json.encode(value) + b"]")[0]
-        except (msgspec.MsgspecError, UnicodeError, OverflowError):
+        except (msgspec.MsgspecError, UnicodeError, OverflowError, RecursionError):
             item = self._elements.loosen(value, byte)
             if item is None:
                 self._losses.add(_NO_EVENT, byte=byte)
             return item
+
+
+def _of_any_depth(decode: Callable[[bytes], Sequence[T]]) -> Callable[[bytes], Sequence[T]]:
+    """A decoder to which values within values, so deep that it can't follow, are a JSON error like any other."""
+
+    def decoded(text: bytes) -> Sequence[T]:
+        try:
+            return decode(text)
+        except RecursionError:
+            raise msgspec.DecodeError("JSON is nested too deeply") from None
+
+    return decoded
+
+
+_RAWS = _of_any_depth(msgspec.json.Decoder(list[msgspec.Raw]).decode)
 
 
 def _last_match(pattern: re.Pattern[bytes], text: bytes | bytearray, at: int) -> re.Match[bytes] | None:

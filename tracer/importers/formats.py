@@ -19,6 +19,8 @@ EXPECTED = (
     "torch.profiler JSON (plain or gzip), rocprofv3 JSON, a *_kernel_trace.csv of rocprofv3, or a rocpd or RPD database"
 )
 
+#: what is told of a trace that is read and has none
+NO_KERNELS = "no kernels are in the trace"
 SQLITE_MAGIC = b"SQLite format 3\0"
 _BOM = b"\xef\xbb\xbf"
 _HTML = re.compile(rb"\s*<(?:!doctype|html|head|\?xml)", re.IGNORECASE)
@@ -101,7 +103,7 @@ def _checked(timeline: Timeline, path: Path) -> Timeline:
     if not len(timeline.kernels):
         elsewhere = ", stands in events of categories that are not read" if UNREAD in timeline.losses else ""
         why = f"GPU activity was not recorded{elsewhere}, or all of it was lost; see the counts"
-        timeline.losses.add("no kernels are in the trace", detail=why)
+        timeline.losses.add(NO_KERNELS, detail=why)
     return timeline
 
 

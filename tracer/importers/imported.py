@@ -11,13 +11,13 @@ from pathlib import Path
 from tracer.aiter.tree import AiterTree
 from tracer.importers.answers import Summary
 from tracer.importers.bytestream import Progress
-from tracer.importers.formats import read_timeline
+from tracer.importers.formats import NO_KERNELS, read_timeline
 from tracer.importers.gemm_shapes import gemm_shape
 from tracer.importers.joins import Joined, join, kernels_of_ops
 from tracer.importers.op_inputs import read_op_inputs
 from tracer.importers.picks import Pick, pick_kernels, pick_spans
 from tracer.importers.records import OpInputs, record_of, spread
-from tracer.importers.replay import NO_CAPTURE, Capture
+from tracer.importers.replay import Capture
 from tracer.importers.stacks import KernelStacks
 from tracer.importers.summary import summarise
 from tracer.importers.timeline import MISSING, Timeline
@@ -147,7 +147,7 @@ class ImportedTrace:
 
 def recorded_at(timeline: Timeline) -> datetime.datetime | None:
     """When the trace was recorded, where its clock counts from the epoch; else None."""
-    start_us = min(timeline.kernels.start_us, default=None)
+    start_us = min(timeline.placed_starts(), default=None)
     if start_us is None:
         return None
     seconds = (timeline.base_ns / 1000 + start_us) / 1e6
@@ -169,12 +169,15 @@ def open_trace(path: Path, capture_path: Path | None = None, progress: Progress 
     joined = join(read_timeline(path, progress=progress))
     if capture_path is None:
         return ImportedTrace(path, joined)
-    captured = join(read_timeline(capture_path, progress=progress))
-    capture = Capture(captured, joined)
+    timeline = read_timeline(capture_path, progress=progress)
+    damage = timeline.losses.entries()  # before its launches are linked: in a capture they lead to no kernel
+    capture = Capture(join(timeline), joined)
+    for loss in damage:
+        if loss.what == NO_KERNELS:
+            continue  # a capture runs none
+        joined.timeline.losses.add(f"in the capture's trace: {loss.what}", loss.count, detail=loss.detail)
     if capture.empty:
-        joined.timeline.losses.add(
-            f"the trace given with --capture-trace {NO_CAPTURE}", detail=writable(str(capture_path))
-        )
+        joined.timeline.losses.add(capture.empty, detail=writable(str(capture_path)))
     for replay in capture.replays:
         if not replay.complete and not capture.empty:
             joined.timeline.losses.add(

@@ -18,6 +18,9 @@ from tracer.importers.nesting import NONE, Nest, nest
 from tracer.importers.shared_ids import rows_that_share, tell_apart, tell_graphs_apart
 from tracer.importers.timeline import MISSING, Timeline, launches_graph, launches_kernel
 
+#: no queue of kernels is so long
+_LONG_AFTER_US = 60e6
+
 
 class Found(enum.IntEnum):
     """How a link was found."""
@@ -218,13 +221,23 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
         losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
     begun = [*calls.start_us, -math.inf]  # the last one answers for NONE
-    early = sum(map(operator.lt, kernels.start_us, [begun[call] for call in joined.call]))
+    begun_of = [begun[call] for call in joined.call]
+    for row in timeline.unplaced:
+        begun_of[row] = -math.inf
+    early = sum(map(operator.lt, kernels.start_us, begun_of))
+    late = sum(
+        start - begin > _LONG_AFTER_US
+        for start, begin in zip(kernels.start_us, begun_of, strict=True)
+        if begin > -math.inf
+    )
     misnamed = 0
     if calls.kernel.count(-1) < len(calls):  # HIP's calls state the kernel's name
         named = [*calls.kernel, -1]
         stated = [named[call] for call in joined.call]
         misnamed = sum(map(operator.ne, stated, kernels.name)) - stated.count(-1)
     losses.add("kernels that start before their launch", early, detail="the clocks of CPU and GPU disagree, or jumped")
+    minute = "the clocks of CPU and GPU disagree, or jumped; busy time and its span count them where they stand"
+    losses.add("kernels that start more than a minute after their launch", late, detail=minute)
     losses.add("kernels whose launch names another kernel", misnamed)
     losses.add("Python functions that are in the trace twice", joined.frames.duplicates)
     losses.add("operators that are in the trace twice", joined.ops.duplicates)

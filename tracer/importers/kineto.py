@@ -31,7 +31,7 @@ from tracer.importers.kineto_events import (
 from tracer.importers.kineto_metadata import read_metadata
 from tracer.importers.kineto_plain import PlainEvents, PlainReader
 from tracer.importers.losses import Losses
-from tracer.importers.timeline import Timeline
+from tracer.importers.timeline import NO_START, Timeline
 
 _EVENTS = "traceEvents"
 UNREAD = "events of categories that are not read"
@@ -145,6 +145,11 @@ class KinetoReader:
         kind = KINDS.get(category)
         if kind is None:
             return
+        if math.isnan(sum(event.ts for event in events)):
+            lacking = sum(event.ts != event.ts for event in events)
+            self._losses.add(NO_START, lacking, from_byte=self._offset)
+            if kind != "kernel":
+                events = [msgspec.structs.replace(own, ts=0.0) if own.ts != own.ts else own for own in events]
         if kind == "frame" and self._shortest_frame_us:
             shortest = self._shortest_frame_us
             long = [event for event in events if event.dur >= shortest]

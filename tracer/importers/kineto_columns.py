@@ -11,7 +11,7 @@ from tracer.importers.columns import ColumnError, column, put
 from tracer.importers.kineto_events import Number, number
 from tracer.importers.kineto_plain import PlainEvents, columns
 from tracer.importers.spans import Block, SpanStore
-from tracer.importers.timeline import Timeline, put_ids
+from tracer.importers.timeline import NO_DURATION, Timeline, put_ids
 
 #: no duration is so long: longer than the world has stood, even where a tool writes nanoseconds
 _ENDLESS_US = 1e27
@@ -56,11 +56,15 @@ class ColumnFiller:
         """
         timeline, kernels = self._timeline, self._timeline.kernels
         names, shapes = timeline.names, timeline.shapes
+        starts = [event.ts for event in events]
+        for row in _missing(starts):
+            timeline.unplaced.add(len(kernels) + row)
+            starts[row] = 0.0
         if self.whole_us:
-            self.whole_us = all(event.ts.is_integer() for event in events)
+            self.whole_us = all(start.is_integer() for start in starts)
         durations = [event.dur for event in events]
         for what, find in (
-            ("kernels without a duration (counted as 0 µs)", _missing),
+            (NO_DURATION, _missing),
             ("kernels whose duration is no time (counted as 0 µs)", _endless),
         ):
             if odd := find(durations):
@@ -71,7 +75,7 @@ class ColumnFiller:
                     durations[row] = 0.0
         args = [event.args for event in events]
         put(kernels.name, [names[event.name] for event in events])
-        put(kernels.start_us, [event.ts for event in events])
+        put(kernels.start_us, starts)
         put(kernels.duration_us, durations)
         put_ids(kernels.correlation, [a.correlation for a in args], timeline)
         put_ids(kernels.external, [a.external for a in args], timeline)
@@ -159,9 +163,9 @@ def _extend(whole: Sequence[array[Any]], by: Sequence[array[Any]]) -> None:
         own.extend(more)
 
 
-def _missing(durations: list[float]) -> list[int]:
-    """Where durations are not stated."""
-    return [row for row, us in enumerate(durations) if us != us] if math.isnan(sum(durations)) else []
+def _missing(times: list[float]) -> list[int]:
+    """Where times are not stated."""
+    return [row for row, us in enumerate(times) if us != us] if math.isnan(sum(times)) else []
 
 
 def _endless(durations: list[float]) -> list[int]:

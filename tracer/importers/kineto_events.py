@@ -91,26 +91,26 @@ NO_ARGS = Args()
 
 
 class Event(msgspec.Struct, gc=False, frozen=True):
-    """Any event, of whatever category; a duration that is not there is NaN."""
+    """Any event, of whatever category; a time or duration that is not there is NaN."""
 
     ph: str = "X"
     cat: str = ""
     name: str = ""
     pid: Number = 0
     tid: Number = 0
-    ts: float = 0.0
+    ts: float = math.nan
     dur: float = math.nan
     args: Args = NO_ARGS
 
 
 class CompleteEvent(msgspec.Struct, gc=False, frozen=True, tag_field="ph", tag="X"):
-    """A complete event, of a known category or of none; a duration that is not there is NaN."""
+    """A complete event, of a known category or of none; a time or duration that is not there is NaN."""
 
     cat: _Known = ""
     name: str = ""
     pid: Number = 0
     tid: Number = 0
-    ts: float = 0.0
+    ts: float = math.nan
     dur: float = math.nan
     args: Args = NO_ARGS
 
@@ -190,14 +190,12 @@ def loosen(value: dict[str, Any], losses: Losses, byte: int) -> Event | None:
         else:
             fields[field.name] = kept
     ts, duration = number(value.get("ts"), float), number(value.get("dur"), float)
-    if ts is None:
-        losses.add("events without a readable time (put at 0)", byte=byte)
     return Event(
         cat=category,
         name="" if value.get("name") is None else str(value["name"]),
         pid=_process(value.get("pid")),
         tid=_process(value.get("tid")),
-        ts=ts or 0.0,
+        ts=math.nan if ts is None else ts,
         dur=math.nan if duration is None else duration,
         args=Args(**fields),
     )

@@ -115,12 +115,7 @@ def _frame_around(joined: Joined, thread: int, at_us: float, frame_ids: _Ids) ->
 
 def origin_of(timeline: Timeline) -> float:
     """Time 0 of records: the earliest start of a kernel or call in the trace, in the timeline's microseconds."""
-    return min((*timeline.kernels.start_us[:1], *timeline.calls.start_us[:1], *_earliest(timeline)), default=0.0)
-
-
-def _earliest(timeline: Timeline) -> tuple[float, ...]:
-    columns = (timeline.kernels.start_us, timeline.calls.start_us)
-    return tuple(min(column) for column in columns if column)
+    return min((*timeline.placed_starts(), *timeline.calls.start_us), default=0.0)
 
 
 def spread(times: Sequence[float], what: str) -> Timing:

@@ -15,10 +15,12 @@ from collections.abc import Sequence
 import msgspec
 
 from tracer.importers.joins import Found, Joined
-from tracer.importers.timeline import Interner, launches_graph
+from tracer.importers.timeline import Interner, launches_graph, launches_kernel
 
-#: what a trace is said to be that --capture-trace should not have named
-NO_CAPTURE = "holds no capture: every launch call in it ran its kernel"
+#: what is said of a trace that --capture-trace should not have named, and why
+NO_CAPTURE = "the trace given with --capture-trace holds no capture"
+_ALL_RAN = f"{NO_CAPTURE}: every launch call in it ran its kernel"
+_NO_CALLS = f"{NO_CAPTURE}: there is no launch call in it"
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -71,7 +73,7 @@ class Capture:
     Attributes:
         joined: the capture.
         replays: every graph launch of the replay, compared.
-        empty: whether the trace holds no capture: no launch call in it led to no kernel.
+        empty: why the trace holds no capture, where no launch call in it led to no kernel; else None.
     """
 
     def __init__(self, joined: Joined, replayed: Joined) -> None:
@@ -79,7 +81,10 @@ class Capture:
         self.replays: list[Replay] = []
         self._matches: dict[int, Match] = {}
         launches = _captured_launches(joined)
-        self.empty = not launches
+        self.empty: str | None = None
+        if not launches:
+            calls, names = joined.timeline.calls, joined.timeline.names.values_
+            self.empty = _ALL_RAN if any(launches_kernel(names[name]) for name in set(calls.name)) else _NO_CALLS
         for call, rows in graph_launches(replayed).items():
             self._compare(replayed, call, rows, launches)
 
@@ -89,9 +94,7 @@ class Capture:
 
     def why_no_match(self) -> str:
         """Why a kernel of a graph has no match."""
-        if self.empty:
-            return f"the trace given with --capture-trace {NO_CAPTURE}"
-        return "no launch in the trace given with --capture-trace could be taken for it"
+        return self.empty or "no launch in the trace given with --capture-trace could be taken for it"
 
     def _compare(self, replayed: Joined, call: int, rows: Sequence[int], launches: Sequence[tuple[str, int]]) -> None:
         names = replayed.timeline.names.values_

@@ -45,6 +45,9 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "counter": ("counter_name",),
 }
 
+#: a row with none of these is no execution (a header that is repeated, say)
+_NUMBERS = ("begin", "end", "duration", "correlation", "dispatch", "process", "grid", "grid_x")
+
 _DIGITS = re.compile(r"-?\d{1,40}")
 #: no time, size or id is larger, and no count
 _LARGEST, _LARGEST_COUNT = 1 << 100, 1 << 62
@@ -191,11 +194,11 @@ def _joined(values: list[str]) -> str:
 
 
 def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offset: int) -> None:
-    """Adds one row; counts it as lost when it has no name or times."""
+    """Adds one row; counts it as lost when it has no name or no numbers."""
     name, begin, end = row.text("name"), row.number("begin"), row.number("end")
     duration = row.number("duration")
-    if not name or (duration is None and (begin is None or end is None)):
-        timeline.losses.add("rows that could not be read", byte=offset, detail="no name, or no times")
+    if not name or all(row.number(field) is None for field in _NUMBERS):
+        timeline.losses.add("rows that could not be read", byte=offset, detail="no name, or no numbers")
         return
     events = timeline.events
     events["rows"] = events.get("rows", 0) + 1
@@ -227,5 +230,6 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
             agprs=row.number("agprs"),
             sgprs=row.number("sgprs"),
             count=count or 1,
+            summed=row.text("begin") is None,
         ),
     )

@@ -19,8 +19,9 @@ from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
+from tracer.importers.rows import whole
 from tracer.importers.salvage import with_whole_pairs
-from tracer.importers.timeline import MISSING, Interner, Producer, SeenDevice, Timeline, put_ids
+from tracer.importers.timeline import MISSING, NO_DURATION, NO_START, Interner, Producer, SeenDevice, Timeline, put_ids
 from tracer.model.evidence import GridUnit
 
 FORMAT = "rocprofv3 JSON"
@@ -95,7 +96,7 @@ class RocprofReader:
     def _us(self, nanoseconds: list[int]) -> list[float]:
         """Times in microseconds since the first one of the file."""
         timeline = self._timeline
-        base = timeline.base_ns = timeline.base_ns or next(filter(None, nanoseconds), 0)
+        base = timeline.base_ns = timeline.base_ns or next((value for value in nanoseconds if value > 0), 0)
         return [(value - base) / 1000 for value in nanoseconds]
 
     def _take_dispatches(self, items: Sequence[Dispatch]) -> None:
@@ -103,9 +104,21 @@ class RocprofReader:
         kernels, shapes, agents = self._timeline.kernels, self._shapes, self._agents
         infos = [item.dispatch_info for item in items]
         own = [self._kernels[process, info.kernel_id] for info in infos]
+        first = len(kernels)
         put(kernels.name, own)
-        put(kernels.start_us, self._us([item.start_timestamp for item in items]))
-        put(kernels.duration_us, [(item.end_timestamp - item.start_timestamp) / 1000 for item in items])
+        lacking = [row for row, item in enumerate(items) if MISSING in (item.start_timestamp, item.end_timestamp)]
+        starts = self._us([item.start_timestamp for item in items])
+        durations = [(item.end_timestamp - item.start_timestamp) / 1000 for item in items]
+        for row in lacking:
+            durations[row] = 0.0
+            if items[row].start_timestamp == MISSING:
+                starts[row] = 0.0
+                self._timeline.unplaced.add(first + row)
+        self._timeline.untimed_kernels += len(lacking)
+        self._timeline.losses.add(NO_DURATION, len(lacking))
+        self._timeline.losses.add(NO_START, sum(item.start_timestamp == MISSING for item in items))
+        put(kernels.start_us, starts)
+        put(kernels.duration_us, durations)
         put(kernels.device, [agents[process, info.agent_id.handle] for info in infos])
         streams = [(item.stream_id or item.dispatch_info.queue_id).handle for item in items]
         put_ids(kernels.stream, streams, self._timeline)
@@ -197,6 +210,7 @@ class RocprofReader:
 
 
 _CPU = 1
+_TIMES = ("start_timestamp", "end_timestamp")
 
 
 def _mapped(numbers: array[int], values: list[int]) -> array[int]:
@@ -231,6 +245,13 @@ def _loosener(kind: type) -> Callable[[dict[str, Any], int], Any]:
     def loosen(value: dict[str, Any], byte: int) -> Any:
         try:
             return msgspec.convert(value, kind, strict=False)
+        except (msgspec.ValidationError, ValueError):
+            if kind is not Dispatch or not isinstance(value.get("dispatch_info"), dict):
+                return None
+        # a kernel is kept also where its times can't be read
+        times = {key: MISSING if (own := whole(value.get(key))) is None else own for key in _TIMES}
+        try:
+            return msgspec.convert({**value, **times}, kind, strict=False)
         except (msgspec.ValidationError, ValueError):
             return None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.importers.timeline import MISSING, Timeline
+from tracer.importers.timeline import MISSING, NO_DURATION, NO_START, Timeline
 from tracer.model.evidence import GridUnit
 
 
@@ -19,7 +19,7 @@ class KernelRow(msgspec.Struct, kw_only=True):
         device, stream, correlation: ids.
         grid, block: in x, y, z; unit: what the grid counts, None when the runtime call decides.
         lds_bytes, scratch_bytes, vgprs, agprs, sgprs: resources.
-        count: executions that the row stands for.
+        count: executions that the row stands for; summed: whether it is of a table of sums, which have no start.
     """
 
     name: str
@@ -38,6 +38,7 @@ class KernelRow(msgspec.Struct, kw_only=True):
     agprs: int | None = None
     sgprs: int | None = None
     count: int = 1
+    summed: bool = False
 
 
 class CallRow(msgspec.Struct, kw_only=True):
@@ -66,10 +67,13 @@ def add_kernel(timeline: Timeline, row: KernelRow) -> None:
     if duration is None:
         if row.begin_ns is None or row.end_ns is None:
             timeline.untimed_kernels += 1
-            timeline.losses.add("kernels without a duration (counted as 0 µs)")
+            timeline.losses.add(NO_DURATION)
             duration = 0.0
         else:
             duration = row.end_ns - row.begin_ns
+    if row.begin_ns is None:
+        timeline.unplaced.add(len(kernels))
+        timeline.losses.add(NO_START, 0 if row.summed else 1)
     kernels.name.append(timeline.names[row.name])
     kernels.start_us.append(0.0 if row.begin_ns is None else _since_base(timeline, row.begin_ns))
     kernels.duration_us.append(duration / 1000)

@@ -75,8 +75,9 @@ def _devices(joined: Joined, answers: tuple[DeviceAnswer, ...]) -> tuple[Summary
     own: dict[int | None, list[float]] = {}
     executed: dict[int | None, int] = {}
     rows = zip(kernels.device, kernels.start_us, kernels.duration_us, counts, strict=True)
-    for device, start, duration, count in rows:
-        spans.setdefault(device, []).append((start, duration))
+    for row, (device, start, duration, count) in enumerate(rows):
+        if row not in timeline.unplaced:
+            spans.setdefault(device, []).append((start, duration))
         own.setdefault(device, []).append(duration)
         executed[device] = executed.get(device, 0) + count
     for device, start, duration in timeline.copies_us:

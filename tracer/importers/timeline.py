@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -20,6 +20,9 @@ from tracer.model.evidence import GridUnit
 
 H = TypeVar("H", bound=Hashable)
 
+#: what is counted where an event's start can't be read
+NO_START = "events without a readable time (put at 0)"
+NO_DURATION = "kernels without a duration (counted as 0 µs)"
 #: an id that the trace does not state
 MISSING = -(1 << 62)
 
@@ -158,6 +161,7 @@ class Timeline:
         base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
         clock_us: resolution of the trace's clock where it is coarse (1.0: whole microseconds), else 0.
         untimed_kernels: how many kernels state no duration; they stand with 0 µs.
+        unplaced: rows of the kernels that state no start; they stand at 0.
         events: how many events of each category the file holds.
         recognised: whether the text around the events, or the header, says that this is a trace.
     """
@@ -179,6 +183,7 @@ class Timeline:
         self.base_ns = 0
         self.clock_us = 0.0
         self.untimed_kernels = 0
+        self.unplaced: set[int] = set()
         self.events: dict[str, int] = {}
         self.recognised = False
         self._oversized: dict[int, int] = {}
@@ -192,6 +197,11 @@ class Timeline:
         if -(1 << 61) < value < 1 << 61 or value == MISSING:
             return value
         return self._oversized.setdefault(value, -(1 << 61) - 1 - len(self._oversized))
+
+    def placed_starts(self) -> Iterable[float]:
+        """When kernels start, of those that state it."""
+        starts = self.kernels.start_us
+        return (start for row, start in enumerate(starts) if row not in self.unplaced) if self.unplaced else starts
 
     def total_us(self) -> float:
         """The sum of all kernel durations, summed exactly and rounded once."""
