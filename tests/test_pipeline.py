@@ -123,7 +123,7 @@ def test_lost_kernels_are_louder_than_lost_frames() -> None:
     record = msgspec.structs.replace(
         handmade.imported(), lost=(Lost("kernels without a runtime call", 3), Lost("frames", 5))
     )
-    levels = {n.values["what"]: n.level for n in build_report(record).notes if n.text_key == "note.lost"}
+    levels = {n.values["what"]: n.level for n in build_report(record).notes if n.text_key == "note.lost_of_trace"}
     assert levels == {"kernels without a runtime call": NoteLevel.WARNING, "frames": NoteLevel.INFO}
 
 

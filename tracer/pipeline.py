@@ -177,7 +177,7 @@ def _notes(
         of_kernels = "kernel" in lost.what or "launch" in lost.what
         yield Note(
             level=NoteLevel.WARNING if of_kernels else NoteLevel.INFO,
-            text_key="note.lost",
+            text_key="note.lost_of_trace" if record.mode is Mode.IMPORTED else "note.lost",
             values={"what": lost.what, "count": str(lost.count), "detail": lost.detail or ""},
         )
 

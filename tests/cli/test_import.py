@@ -56,7 +56,7 @@ def test_the_summary_is_text_for_people(path: Path, ktrace: Ktrace) -> None:
         "\n"
         "lost, or not joined\n"
         "        1  kernels without a runtime call: launched before the trace began, or the call was not recorded; "
-        "they have no operator and no stack\n"
+        "they have no stack, and no operator without an id of one\n"
     )
 
 

@@ -196,7 +196,7 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     losses.add(
         "kernels without a runtime call",
         len(joined.unlaunched),
-        detail="launched before the trace began, or the call was not recorded; they have no operator and no stack"
+        detail="launched before the trace began, or the call was not recorded; they have no stack, and no operator without an id of one"
         if len(calls)
         else "the trace holds no runtime calls, so its kernels have no operator and no stack",
     )
