@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,32 +29,42 @@ class CompiledModules(BuildHookInterface):
 
 
 def compile_modules(root: Path) -> list[Path]:
-    """Compiles every .pyx file of the package, beside itself.
+    """Compiles every .pyx file of the package, beside itself, for the Python that runs this.
 
     Returns:
-        Paths of the compiled modules, relative to `root`; none where not all could be compiled.
+        Paths of the compiled modules, relative to `root`; none where not all could be compiled, and then none is left.
     """
+    sources = [path.relative_to(root) for path in sorted(root.glob("tracer/**/*.pyx"))]
+    compiled = [source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX")) for source in sources]
+    try:
+        _remove(root, compiled)
+        _compile(sources)
+    except Exception as error:  # noqa: BLE001 - compilers fail in many ways, and none is a reason not to install
+        print(f"ktrace goes without compiled modules: {error}", file=sys.stderr)
+    if all((root / path).exists() for path in compiled):
+        return compiled
+    with contextlib.suppress(OSError):
+        _remove(root, compiled)
+    return []
+
+
+def _compile(sources: list[Path]) -> None:
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
-    sources = [path.relative_to(root) for path in sorted(root.glob("tracer/**/*.pyx"))]
-    for source in sources:
-        for left in (root / source.parent).glob(f"{source.stem}.*.so"):
-            left.unlink()
+    flags = ["-O3", "-g0"]
+    modules = [
+        Extension(".".join(source.with_suffix("").parts), [str(source)], extra_compile_args=flags) for source in sources
+    ]
     with tempfile.TemporaryDirectory() as scratch:
-        flags = ["-O3", "-g0"]
-        modules = [
-            Extension(".".join(source.with_suffix("").parts), [str(source)], extra_compile_args=flags, optional=True)
-            for source in sources
-        ]
         distribution = Distribution({"ext_modules": cythonize(modules, build_dir=scratch, quiet=True)})
         command = distribution.get_command_obj("build_ext")
-        command.inplace, command.build_temp = True, scratch
+        # nothing that an earlier build left is taken for something that this one made
+        command.inplace, command.build_temp, command.build_lib = True, scratch, f"{scratch}/lib"
         command.ensure_finalized()
         command.run()
-    compiled = [path for source in sources for path in (root / source.parent).glob(f"{source.stem}.*.so")]
-    if len(compiled) < len(sources):
-        for path in compiled:
-            path.unlink()
-        return []
-    return [path.relative_to(root) for path in compiled]
+
+
+def _remove(root: Path, compiled: list[Path]) -> None:
+    for path in compiled:
+        (root / path).unlink(missing_ok=True)

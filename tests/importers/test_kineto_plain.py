@@ -9,7 +9,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,8 +20,10 @@ from hypothesis import strategies as st
 
 from tests.importers.handmade import Event, call, event, frame, kernel, op, read, trace, write
 from tracer.importers import kineto_plain
+from tracer.importers.joins import Joined, join, stack_names
 from tracer.importers.kineto_plain import PlainEvents, PlainReader
 from tracer.importers.losses import Losses
+from tracer.importers.nesting import NONE
 from tracer.importers.spans import SpanStore
 from tracer.importers.timeline import Timeline
 
@@ -68,14 +70,13 @@ def content(timeline: Timeline) -> dict[str, Any]:
         "kernels": [
             (names[n], shapes[shape], *rest) for n, shape, *rest in zip(own.name, own.shape, *columns, strict=True)
         ],
-        # the typed decoder puts a batch's driver calls behind its runtime calls, and its fills behind its copies
-        "calls": sorted(
+        "calls": [
             (*rest, names[n], repr(threads[thread]), shapes[shape], names[launched] if launched >= 0 else "")
             for n, thread, shape, launched, *rest in zip(
                 calls.name, calls.thread, calls.shape, calls.kernel, *times, strict=True
             )
-        ),
-        "copies": sorted((*rest, str(device)) for device, (_, *rest) in zip(copied, timeline.copies_us, strict=True)),
+        ],
+        "copies": [(*rest, str(device)) for device, (_, *rest) in zip(copied, timeline.copies_us, strict=True)],
         "ops": spans(timeline, timeline.ops),
         "frames": spans(timeline, timeline.frames),
         "events": dict(sorted(timeline.events.items())),
@@ -86,11 +87,28 @@ def content(timeline: Timeline) -> dict[str, Any]:
     return json.loads(json.dumps(made).replace("NaN", '"NaN"'))
 
 
+def links(joined: Joined) -> list[Any]:
+    """What every kernel is led back to."""
+    timeline = joined.timeline
+    names, calls = timeline.names.values_, timeline.calls
+    return [
+        (
+            None if call == NONE else (names[calls.name[call]], calls.start_us[call]),
+            stack_names(joined.ops, op, names),
+            stack_names(joined.frames, frame, names),
+            *by,
+        )
+        for call, op, frame, *by in zip(joined.call, joined.op, joined.frame, joined.call_by, joined.op_by, strict=True)
+    ]
+
+
 def agree(text: bytes, block: int = 1 << 18) -> None:
-    compiled = content(read(text, block))
-    with typed_only():
-        typed = content(read(text, block))
-    assert compiled == typed
+    found = []
+    for decoder in (nullcontext, typed_only):
+        with decoder():
+            timeline = read(text, block)
+        found.append((content(timeline), links(join(timeline)), content(timeline)["losses"]))
+    assert found[0] == found[1]
 
 
 ONE_OF_EACH = [
@@ -332,10 +350,36 @@ def test_damaged_traces_are_read_alike(seed: int) -> None:
     agree(bytes(text), chance.choice([3000, 56 << 10, 1 << 18]))
 
 
-def test_more_layouts_than_are_kept_are_read_alike() -> None:
+def test_a_list_with_so_many_layouts_that_they_cost_more_than_they_save_is_refused_and_read_alike() -> None:
     events = [op("aten::mm", n, 1, n % 7, **{f"key {n % 50}": n}) for n in range(500)]
+    assert plain(events) is None
+    assert plain([op("aten::mm", n, 1, n % 7, **{f"key {n % 20}": n}) for n in range(500)]) is not None
+    agree(trace(events))
+    agree(trace(events), 3000)
+
+
+@pytest.mark.parametrize("lanes", [3, 200])
+def test_kernels_of_many_streams_are_plain(lanes: int) -> None:
+    events = [{**kernel("k", n, 1, n, stream=n % lanes), "tid": n % lanes} for n in range(1000)]
     assert plain(events) is not None
     agree(trace(events))
+
+
+def test_operators_of_many_threads_stay_apart() -> None:
+    agree(trace([op("aten::mm", n, 2, tid=n % 97) for n in range(3000)]), 4000)
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', '"\\udfff"', '["\\uDC00"]'])
+def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(text: str) -> None:
+    for own in (op("aten::mm", 1, 2, x="HALF"), kernel("k", 1, 2, x="HALF")):
+        half = json.dumps([own]).replace('"HALF"', text).encode()
+        assert plain(half) is None
+        agree(b'{"traceEvents": ' + half + b"}")
+
+
+def test_tables_are_emptied_before_they_get_large() -> None:
+    with mock.patch.object(kineto_plain, "_LARGEST_TABLE", 4):
+        agree(trace([kernel(f"k{n % 9}", n, 1, n, grid=[n % 7, 1, 1]) for n in range(100)]))
 
 
 @pytest.mark.data

@@ -89,7 +89,8 @@ def _trace_reader() -> Part:
         state="missing",
         found="in Python",
         detail="`ktrace import` works, and takes about twice as long on torch.profiler's traces",
-        add="install a C compiler and Python's headers, then install ktrace again",
+        add="install a C compiler and Python's headers, then ktrace again, by pip install --force-reinstall "
+        "--no-cache-dir --no-deps",
     )
 
 

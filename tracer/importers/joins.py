@@ -175,7 +175,7 @@ def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
         if external == MISSING:
             found_by[row] = no_id[op]
         elif ids_of_ops[op] != external:
-            by_external = by_external or dict(zip(joined.ops.extra, range(len(joined.ops)), strict=True))
+            by_external = by_external or _ops_by_external(joined.ops)
             if external in by_external:
                 op = by_external[external]
                 found_by[row] = Found.ID
@@ -190,13 +190,20 @@ def _ops_and_frames_of_kernels(timeline: Timeline, joined: Joined) -> None:
     joined.frame = column("q", around)
 
 
+def _ops_by_external(ops: Nest) -> dict[int, int]:
+    """The operator of each external id; of several, the one that begins last, and the innermost of these."""
+    order = sorted(range(len(ops)), key=lambda index: (ops.start[index], -ops.end[index], ops.thread[index]))
+    return {ops.extra[index]: index for index in order}
+
+
 def _count_losses(timeline: Timeline, joined: Joined) -> None:
     losses: Losses = timeline.losses
     kernels, calls = timeline.kernels, timeline.calls
     losses.add(
         "kernels without a runtime call",
         len(joined.unlaunched),
-        detail="launched before the trace began, or the call was not recorded; they have no stack, and no operator without an id of one"
+        detail="launched before the trace began, or the call was not recorded; they have no stack, and no operator "
+        "without an id of one"
         if len(calls)
         else "the trace holds no runtime calls, so its kernels have no operator and no stack",
     )

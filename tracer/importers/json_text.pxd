@@ -121,10 +121,12 @@ cdef inline Py_ssize_t plain_string_end(Text *text, Py_ssize_t at) noexcept nogi
 
 
 cdef inline Py_ssize_t escape_end(Text *text, Py_ssize_t at) noexcept nogil:
-    """Behind an escape; `at` is behind its backslash."""
+    """Behind an escape; `at` is behind its backslash. Refuses halves of surrogate pairs, and so whole ones too."""
     cdef unsigned char char = peek(text, at), digit
     cdef int number
     if char == c'u':
+        if peek(text, at + 1) | 32 == c'd' and peek(text, at + 2) >= c'8':
+            return -1
         for number in range(1, 5):
             digit = peek(text, at + number)
             if not (c'0' <= digit <= c'9' or c'a' <= (digit | 32) <= c'f'):

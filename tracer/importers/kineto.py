@@ -7,7 +7,9 @@ refuses, or all of them where it was not built, by the typed decoder.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -34,6 +36,7 @@ from tracer.importers.losses import Losses
 from tracer.importers.timeline import NO_START, Timeline
 
 _EVENTS = "traceEvents"
+_CATEGORY = attrgetter("cat")
 UNREAD = "events of categories that are not read"
 #: every event is of one of these; a complete event of no category is by another tool, or damaged
 _READ = frozenset(KNOWN_CATEGORIES) - {""}
@@ -81,8 +84,6 @@ class KinetoReader:
         self._columns = ColumnFiller(timeline)
         self._plain = PlainReader(timeline, shortest_frame_us)
         self._waiting: list[PlainEvents] = []
-        self._by_category: dict[str, list[Any]] = {category: [] for category in KNOWN_CATEGORIES}
-        self._add_to = {category: own.append for category, own in self._by_category.items()}
         self._gathered = {kind: _Gathered() for kind in KINDS.values()}
         self._offset = 0
 
@@ -108,7 +109,7 @@ class KinetoReader:
             # unusual events are among them: all go one way, so that they stay in order
             self._take_any([as_event(event) for event in events])
         else:
-            self._take_known(events)
+            self._take_events(events)
 
     def _take_plain(self, events: PlainEvents) -> None:
         """Adds a batch of plain events."""
@@ -129,22 +130,21 @@ class KinetoReader:
             self._columns.plain(self._waiting)
             self._waiting = []
 
-    def _take_known(self, events: list[Any]) -> None:
-        """Adds events of a batch that holds several of the known categories."""
-        by_category, add_to = self._by_category, self._add_to
-        for event in events:
-            add_to[event.cat](event)
-        for category, own in by_category.items():
-            if own:
-                self._take_category(category, own)
-                own.clear()
-
-    def _take_category(self, category: str, events: list[Any]) -> None:
+    def _take_events(self, events: Sequence[Any]) -> None:
+        """Adds complete events, and others of categories that are only counted."""
         seen = self._timeline.events
-        seen[category] = seen.get(category, 0) + len(events)
-        kind = KINDS.get(category)
-        if kind is None:
-            return
+        for category, count in Counter(map(_CATEGORY, events)).items():
+            seen[category] = seen.get(category, 0) + count
+        by_kind: dict[str, list[Any]] = {kind: [] for kind in self._gathered}
+        for event in events:
+            kind = KINDS.get(event.cat)
+            if kind is not None:
+                by_kind[kind].append(event)
+        for kind, own in by_kind.items():
+            if own:
+                self._take_kind(kind, own)
+
+    def _take_kind(self, kind: str, events: list[Any]) -> None:
         if math.isnan(sum(event.ts for event in events)):
             lacking = sum(event.ts != event.ts for event in events)
             self._losses.add(NO_START, lacking, from_byte=self._offset)
@@ -182,10 +182,9 @@ class KinetoReader:
 
     def _take_any(self, events: list[Event]) -> None:
         """Adds events of a batch that holds unusual ones."""
-        by_category: dict[str, list[Event]] = {}
+        complete = [event for event in events if event.ph in ("X", "")]
         for event in events:
             if event.ph in ("X", ""):
-                by_category.setdefault(event.cat, []).append(event)
                 continue
             seen = self._timeline.events
             category = event.cat or NO_CATEGORY
@@ -194,8 +193,7 @@ class KinetoReader:
                 why = f"phase {event.ph!r} has no duration of its own"
                 what = f"{KINDS[event.cat]} events that are no complete events"
                 self._losses.add(what, from_byte=self._offset, detail=why)
-        for category, own in by_category.items():
-            self._take_category(category, own)
+        self._take_events(complete)
 
     def passed_too_much(self) -> bool:
         """Whether a function that was passed over could have made one of the launch calls."""
@@ -203,7 +201,7 @@ class KinetoReader:
         return self.passed_over and shortest_call < self._shortest_frame_us
 
     def finish(self) -> None:
-        """Closes the reading: adds what was gathered, and notes a coarse clock."""
+        """Closes the reading: adds what was gathered, notes a coarse clock, and puts the commonest category first."""
         self._flush_plain()
         for kind in list(self._gathered):
             self._flush(kind)
@@ -211,6 +209,8 @@ class KinetoReader:
         told = [f"{name[:40] or 'none at all'} ({count:,})" for name, count in list(unread.items())[:_TOLD_CATEGORIES]]
         told += ["others"] * (len(unread) > len(told))
         self._losses.add(UNREAD, sum(unread.values()), detail=", ".join(told))
+        seen = self._timeline.events
+        self._timeline.events = {name: seen[name] for name in sorted(seen, key=lambda name: (-seen[name], name))}
         if self._columns.whole_us and len(self._timeline.kernels):
             self._timeline.clock_us = 1.0
 

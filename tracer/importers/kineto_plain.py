@@ -13,7 +13,7 @@ try:
     from tracer.importers.kineto_rows import PlainEvents as PlainEvents
     from tracer.importers.kineto_rows import columns as columns
     from tracer.importers.kineto_scan import EventReader
-except ImportError:  # ktrace was installed where no compiler is
+except (ImportError, ValueError):  # ktrace was installed where no compiler is, or the two are of different builds
     EventReader = None  # type: ignore[assignment, misc]
 
     columns = None  # type: ignore[assignment]
@@ -23,6 +23,7 @@ except ImportError:  # ktrace was installed where no compiler is
 
 
 _JOINT = b"\0"
+_LARGEST_TABLE = 1 << 16
 
 
 def is_compiled() -> bool:
@@ -80,6 +81,8 @@ class _Table(dict[bytes, int]):
         self._timeline = timeline
 
     def __missing__(self, text: bytes) -> int:
+        if len(self) >= _LARGEST_TABLE:
+            self.clear()  # the timeline knows the numbers; here they are only found sooner
         self[text] = number = self._number(text)
         return number
 

@@ -2,7 +2,7 @@
 """Rows of plain events, compiled: what `kineto_scan` reads of one list of events in, columns of numbers out."""
 
 from cpython cimport array
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -13,6 +13,8 @@ cdef struct Group:
     Kind kind
     int64_t thread
     Py_ssize_t count
+    Py_ssize_t first
+    Py_ssize_t next
     double last
     bint ascending
 
@@ -47,57 +49,73 @@ cdef class _Grouped:
     """Rows of several lists, by what columns they go into."""
 
     cdef list batches
+    cdef dict numbers
     cdef Group *groups
-    cdef int count, room
+    cdef Row **rows
+    cdef int count, room, last
 
     def __init__(self, list batches not None):
         cdef PlainEvents batch
+        cdef Py_ssize_t place, first = 0
         cdef Row *row
         cdef Group *group
-        cdef Py_ssize_t place
-        cdef int which = -1
-        self.batches = batches
+        cdef int which
+        self.batches, self.numbers = batches, {}
         for batch in batches:
             for place in range(batch.count):
                 row = &batch.rows[place]
-                row.group = which = self.group_of(row.kind, row.thread if row.kind >= OP else 0, which)
-                group = &self.groups[which]
+                row.group = self.group_of(row.kind, row.thread if row.kind >= OP else 0)
+                group = &self.groups[row.group]
                 group.ascending = group.ascending and (not group.count or group.last <= row.start)
                 group.last = row.start
                 group.count += 1
+        for which in range(self.count):
+            self.groups[which].first = self.groups[which].next = first
+            first += self.groups[which].count
+        self.rows = <Row **>PyMem_Malloc(max(first, 1) * sizeof(Row *))
+        if self.rows is NULL:
+            raise MemoryError
+        for batch in batches:
+            for place in range(batch.count):
+                row = &batch.rows[place]
+                group = &self.groups[row.group]
+                self.rows[group.next] = row
+                group.next += 1
 
     def __dealloc__(self):
         PyMem_Free(self.groups)
+        PyMem_Free(self.rows)
 
-    cdef int group_of(self, Kind kind, int64_t thread, int likely) except -1:
-        """The group of a kind and thread, which is made where there is none; it may be the `likely` one."""
+    cdef int group_of(self, Kind kind, int64_t thread) except -1:
+        """The group of a kind and thread, which is made where there is none; likely the last one that was asked for."""
         cdef Group *groups
-        cdef int which
-        if likely >= 0 and self.groups[likely].kind == kind and self.groups[likely].thread == thread:
-            return likely
-        for which in range(self.count):
-            if self.groups[which].kind == kind and self.groups[which].thread == thread:
-                return which
+        cdef int last = self.last
+        if self.count and self.groups[last].kind == kind and self.groups[last].thread == thread:
+            return last
+        key = (kind, thread)
+        known = self.numbers.get(key)
+        if known is not None:
+            self.last = known
+            return self.last
         if self.count == self.room:
             groups = <Group *>PyMem_Realloc(self.groups, 2 * (self.room + 4) * sizeof(Group))
             if groups is NULL:
                 raise MemoryError
             self.groups, self.room = groups, 2 * (self.room + 4)
-        self.groups[self.count] = Group(kind=kind, thread=thread, count=0, last=0.0, ascending=True)
+        self.groups[self.count] = Group(kind=kind, thread=thread, count=0, first=0, next=0, last=0.0, ascending=True)
+        self.numbers[key] = self.last = self.count
         self.count += 1
-        return self.count - 1
+        return self.last
 
-    cdef array.array column(self, int group, array.array alike, size_t offset):
+    cdef array.array column(self, int which, array.array alike, size_t offset):
         """What stands at an offset of the rows of a group, in an array like another one."""
-        cdef array.array column = array.clone(alike, self.groups[group].count, False)
+        cdef Group *group = &self.groups[which]
+        cdef array.array column = array.clone(alike, group.count, False)
         cdef char *into = column.data.as_chars
-        cdef PlainEvents batch
         cdef Py_ssize_t place
-        for batch in self.batches:
-            for place in range(batch.count):
-                if batch.rows[place].group == group:
-                    memcpy(into, <char *>&batch.rows[place] + offset, sizeof(int64_t))
-                    into += sizeof(int64_t)
+        for place in range(group.first, group.first + group.count):
+            memcpy(into, <char *>self.rows[place] + offset, sizeof(int64_t))
+            into += sizeof(int64_t)
         return column
 
 

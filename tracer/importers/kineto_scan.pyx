@@ -34,6 +34,12 @@ cdef enum:
     SLOTS = 48
     #: characters of a launch shape
     SHAPE_BYTES = 256
+    #: what it may cost to find out the layouts of a list's events: so much, and so much more an event; a list that
+    #: costs more is refused, and so are some that come after it
+    COST = 600
+    COST_AN_EVENT = 4
+    COST_OF_LEARNING = 8
+    LISTS_OF_REST = 32
 
 #: no time is so far away, whatever its unit
 cdef double ENDLESS = 1e24
@@ -171,6 +177,9 @@ cdef Py_ssize_t read_value(Text *text, Py_ssize_t at, Field field, Event *event)
     return end
 
 
+_decoded = msgspec.json.Decoder(str).decode
+
+
 cdef inline int64_t numbered(object table, bytes key) except? -1:
     """The number of a text in a table."""
     cdef PyObject *known = PyDict_GetItemWithError(table, key)
@@ -204,6 +213,8 @@ cdef class EventReader:
     cdef Layout[LAYOUTS + 1] _layouts
     #: how many layouts are known, which the last event had, and which was learnt last
     cdef int _known, _last, _learnt
+    cdef Py_ssize_t _cost
+    cdef int _rest
     cdef array.array _seen
 
     def __init__(
@@ -218,7 +229,7 @@ cdef class EventReader:
         numbers = [number for number, _ in self._complete.values()] + list(others.values())
         self._seen = array.array("q", [0] * (max(numbers) + 1))
 
-    def read(self, const unsigned char[:] text not None):
+    def read(self, const unsigned char[::1] text not None):
         """The events of a JSON array, as `PlainEvents`; None where it holds anything unusual."""
         cdef Text whole
         cdef Event event
@@ -226,8 +237,10 @@ cdef class EventReader:
         cdef PlainEvents found = PlainEvents()
         whole.start, whole.end = &text[0] if text.shape[0] else NULL, text.shape[0]
         memset(self._seen.data.as_longlongs, 0, len(self._seen) * sizeof(int64_t))
+        self._cost = 0
         at = blanks(&whole, 0)
-        if peek(&whole, at) != c'[':
+        if self._rest or peek(&whole, at) != c'[':
+            self._rest -= self._rest > 0
             return None
         at = blanks(&whole, at + 1)
         try:
@@ -236,6 +249,9 @@ cdef class EventReader:
                 if at < 0:
                     return None
                 found.events += 1
+                if self._cost > COST + COST_AN_EVENT * found.events:
+                    self._rest = LISTS_OF_REST
+                    return None
                 self._add(&whole, &event, found)
                 at = blanks(&whole, at)
                 if peek(&whole, at) != c',':
@@ -259,10 +275,12 @@ cdef class EventReader:
                 self._last = which
                 return end
             for which in range(self._known):
+                self._cost += 1
                 end = self._alike(text, at, event, &self._layouts[which])
                 if end >= 0:
                     self._last = self._layouts[before].follower = which
                     return end
+        self._cost += COST_OF_LEARNING
         end = self._unknown(text, at, event, &self._layouts[LAYOUTS])
         if end >= 0:
             which = self._learnt = self._known if self._known < LAYOUTS else (self._learnt + 1) % LAYOUTS
@@ -335,11 +353,13 @@ cdef class EventReader:
                     fields = _ARGUMENTS[layout.kind]
                     continue
                 at += 1
-            elif PHASE <= field <= THREAD:
+            elif PHASE <= field <= CATEGORY or (layout.kind >= CALL and PROCESS <= field <= THREAD):
                 at = value_end(text, at)  # stays as it is
             else:
                 if field == NAME and (layout.kind == COUNTED or layout.kind == COPY):
                     field = STRING
+                elif PROCESS <= field <= THREAD:
+                    field = LANE
                 if layout.slots == SLOTS or not self._add_literal(text, begin, at, layout):
                     return -1
                 layout.field[layout.slots] = field
@@ -407,11 +427,10 @@ cdef class EventReader:
         if known is None:
             return False
         layout.category, layout.kind = known
-        lane = (values.get(b'"pid"', b"0"), values.get(b'"tid"', b"0"))
-        if layout.kind == CALL or layout.kind == OP or layout.kind == FRAME:
+        if layout.kind >= CALL:
+            lane = (values.get(b'"pid"', b"0"), values.get(b'"tid"', b"0"))
             layout.thread = numbered(self._threads, b"\0".join(lane))
-            return True
-        return all(value[:1] == b'"' or value.removeprefix(b"-").isdigit() for value in lane)
+        return True
 
     cdef bint _add_literal(self, Text *text, Py_ssize_t begin, Py_ssize_t end, Layout *layout) noexcept:
         """Adds the text before a value, or behind the last one, to a layout; returns whether there is room."""
@@ -434,7 +453,7 @@ cdef class EventReader:
         if kind == FRAME and event.duration < self._shortest_us:
             found.passed_over = True
             if event.unchecked:
-                self._number(text, &event.text[<int>NAME], self._names)
+                _decoded(self._text(text, &event.text[<int>NAME]))
             return 0
         row = found.next_row()
         if kind == CALL:
@@ -456,8 +475,11 @@ cdef class EventReader:
         found.count += 1
         return 0
 
+    cdef bytes _text(self, Text *text, Piece *piece):
+        return PyBytes_FromStringAndSize(<const char *>text.start + piece.at, piece.length)
+
     cdef int64_t _number(self, Text *text, Piece *piece, table) except? -1:
-        return numbered(table, PyBytes_FromStringAndSize(<const char *>text.start + piece.at, piece.length))
+        return numbered(table, self._text(text, piece))
 
     cdef int64_t _shape(self, Text *text, Event *event, Field last, table) except? -1:
         """The number of a launch shape: what an event states from its grid to a last field."""
