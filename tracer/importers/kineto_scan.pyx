@@ -491,7 +491,8 @@ cdef class EventReader:
             piece = &event.text[field]
             if length + piece.length + 1 > SHAPE_BYTES:
                 raise Refused
-            memcpy(key + length, text.start + piece.at, piece.length)
+            if piece.length:
+                memcpy(key + length, text.start + piece.at, piece.length)
             length += piece.length
             key[length] = 0
             length += 1
