@@ -25,6 +25,24 @@ def test_a_kernel_whose_name_is_null_has_no_name_rather_than_one_of_four_letters
     assert kernels(timeline) == [("", 40.0, 7.5)]
 
 
+@pytest.mark.parametrize("name", ["", None, "absent"])
+def test_kernels_without_a_name_are_kept_and_counted(name: str | None) -> None:
+    own = {**kernel("k", 40, 7.5, 9), "name": name}
+    if name == "absent":
+        del own["name"]
+    timeline = read(trace([own, kernel("k", 50, 1)]))
+    assert kernels(timeline) == [("", 40.0, 7.5), ("k", 50.0, 1.0)]
+    assert lost(timeline) == {"kernels without a name": 1}
+
+
+@pytest.mark.parametrize("thing", ["{}", "null", '"text"', "7"])
+def test_events_that_are_no_list_are_told_with_their_byte(thing: str) -> None:
+    content = b'{"schemaVersion": 1, "traceEvents": ' + thing.encode() + b"}"
+    (loss,) = read(content).losses.entries()
+    assert loss.what == '"traceEvents" is no list of events'
+    assert loss.detail == f"first at byte {content.index(b': ' + thing.encode()) + 2} of the unpacked text"
+
+
 def test_one_of_each_event_is_read() -> None:
     timeline = read(
         trace(

@@ -74,7 +74,11 @@ class ByteStream:
             with path.open("rb") as file:
                 head = file.read(4)
         except OSError as error:
-            raise TraceError(f"the trace {path} can't be read: {error.strerror or error}") from None
+            raise TraceError(
+                f"the trace {path} can't be read: {error.strerror or error}",
+                expected="a file that may be read",
+                hint="check the path and its rights; of a folder, name the traces in it one by one",
+            ) from None
         self._packed = is_gzip(head)
 
     def blocks(self) -> Iterator[bytes]:

@@ -19,6 +19,10 @@ EXPECTED = (
     "torch.profiler JSON (plain or gzip), rocprofv3 JSON, a *_kernel_trace.csv of rocprofv3, or a rocpd or RPD database"
 )
 
+_RECORD_AGAIN = (
+    "name the profiler's own output: what export_chrome_trace of torch.profiler writes, or rocprofv3 with "
+    "--output-format json, csv or rocpd"
+)
 #: what is told of a trace that is read and has none
 NO_KERNELS = "no kernels are in the trace"
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -58,7 +62,11 @@ def read_timeline(path: Path, losses: Losses | None = None, progress: Progress |
     first = next(blocks, b"")
     if not first:
         packed = "; its gzip data is damaged from the start" if len(losses) else ""
-        raise TraceError(f"the trace {path} is empty{packed}", expected=EXPECTED)
+        raise TraceError(
+            f"the trace {path} is empty{packed}",
+            expected=EXPECTED,
+            hint="copy it again from where it was recorded; a profiler writes its file when the program ends",
+        )
     if first.startswith(SQLITE_MAGIC):
         from tracer.importers.rocpd import read_sqlite  # SQLite is loaded only for a database
 
@@ -98,7 +106,9 @@ def _checked(timeline: Timeline, path: Path) -> Timeline:
             f"{loss.what} ({loss.detail})" if loss.detail else loss.what for loss in timeline.losses.entries()
         )
         raise TraceError(
-            f"nothing could be read from {path}: it holds no events" + (f": {lost}" if lost else ""), expected=EXPECTED
+            f"nothing could be read from {path}: it holds no events" + (f": {lost}" if lost else ""),
+            expected=EXPECTED,
+            hint=_RECORD_AGAIN,
         )
     if not len(timeline.kernels):
         elsewhere = ", stands in events of categories that are not read" if UNREAD in timeline.losses else ""
@@ -120,4 +130,6 @@ def _no_trace(path: Path, head: bytes) -> TraceError:
         if head.startswith(magic):
             return TraceError(f"the trace {path} {what}", expected=EXPECTED, hint=hint)
     shown = head[:40].decode(errors="replace")
-    return TraceError(f"{path} is no trace that ktrace knows: it begins with {shown!r}", expected=EXPECTED)
+    return TraceError(
+        f"{path} is no trace that ktrace knows: it begins with {shown!r}", expected=EXPECTED, hint=_RECORD_AGAIN
+    )

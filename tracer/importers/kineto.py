@@ -7,6 +7,7 @@ refuses, or all of them where it was not built, by the typed decoder.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -37,6 +38,8 @@ from tracer.importers.timeline import NO_START, Timeline
 
 _EVENTS = "traceEvents"
 _CATEGORY = attrgetter("cat")
+#: the key of the events before something else than a list
+_NO_LIST = re.compile(rb'"traceEvents"\s*:\s*[^\s\[]')
 UNREAD = "events of categories that are not read"
 #: every event is of one of these; a complete event of no category is by another tool, or damaged
 _READ = frozenset(KNOWN_CATEGORIES) - {""}
@@ -205,6 +208,9 @@ class KinetoReader:
         self._flush_plain()
         for kind in list(self._gathered):
             self._flush(kind)
+        nameless = self._timeline.names.get("")
+        if nameless is not None:
+            self._losses.add("kernels without a name", self._timeline.kernels.name.count(nameless))
         unread = {name: count for name, count in self._timeline.events.items() if name not in _READ}
         told = [f"{name[:40] or 'none at all'} ({count:,})" for name, count in list(unread.items())[:_TOLD_CATEGORIES]]
         told += ["others"] * (len(unread) > len(told))
@@ -239,6 +245,8 @@ def _read(blocks: Iterable[bytes], losses: Losses, shortest_frame_us: float) -> 
             reader.take(batch.items, batch.offset)
     reader.finish()
     read_metadata(bytes(stream.outside), timeline)
+    if not timeline.events and (other := _NO_LIST.search(stream.outside)) is not None:
+        losses.add(f'"{_EVENTS}" is no list of events', byte=stream.place(other.end() - 1))
     timeline.recognised |= bytes(stream.outside[:64]).strip().startswith(b"[")
     count_text_around(stream, losses)
     return timeline, reader

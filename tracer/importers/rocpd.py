@@ -108,6 +108,7 @@ def read_sqlite(path: Path, losses: Losses) -> Timeline:
     raise TraceError(
         f"the database {path} holds no kernels: its tables are {', '.join(sorted(database.tables)) or 'none'}",
         expected=f"tables named {_DISPATCHES}... (rocprofv3) or rocpd_op (rocmProfileData)",
+        hint="record with kernels traced (rocprofv3 --kernel-trace), and name the database that it writes",
     )
 
 
