@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import sysconfig
 import tempfile
@@ -35,20 +36,25 @@ def compile_modules(root: Path) -> list[Path]:
         Paths of the compiled modules, relative to `root`; none where not all could be compiled, and then none is left.
     """
     sources = [path.relative_to(root) for path in sorted(root.glob("tracer/**/*.pyx"))]
-    compiled = [source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX")) for source in sources]
-    try:
-        _remove(root, compiled)
-        _compile(sources)
-    except Exception as error:  # noqa: BLE001 - compilers fail in many ways, and none is a reason not to install
-        print(f"ktrace goes without compiled modules: {error}", file=sys.stderr)
-    if all((root / path).exists() for path in compiled):
-        return compiled
-    with contextlib.suppress(OSError):
-        _remove(root, compiled)
+    places = [source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX")) for source in sources]
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            with contextlib.chdir(root):
+                _compile(sources, scratch)
+            for place in places:
+                shutil.copy(Path(scratch, "lib", place), root / place)
+        except Exception as error:  # noqa: BLE001 - compilers fail in many ways, and none is a reason not to install
+            print(f"ktrace goes without compiled modules: {error}", file=sys.stderr)
+        else:
+            return places
+    for place in places:
+        with contextlib.suppress(OSError):
+            (root / place).unlink()
     return []
 
 
-def _compile(sources: list[Path]) -> None:
+def _compile(sources: list[Path], scratch: str) -> None:
+    """Compiles modules below the working folder into `lib` of another one."""
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
@@ -56,15 +62,8 @@ def _compile(sources: list[Path]) -> None:
     modules = [
         Extension(".".join(source.with_suffix("").parts), [str(source)], extra_compile_args=flags) for source in sources
     ]
-    with tempfile.TemporaryDirectory() as scratch:
-        distribution = Distribution({"ext_modules": cythonize(modules, build_dir=scratch, quiet=True)})
-        command = distribution.get_command_obj("build_ext")
-        # nothing that an earlier build left is taken for something that this one made
-        command.inplace, command.build_temp, command.build_lib = True, scratch, f"{scratch}/lib"
-        command.ensure_finalized()
-        command.run()
-
-
-def _remove(root: Path, compiled: list[Path]) -> None:
-    for path in compiled:
-        (root / path).unlink(missing_ok=True)
+    distribution = Distribution({"ext_modules": cythonize(modules, build_dir=scratch, quiet=True)})
+    command = distribution.get_command_obj("build_ext")
+    command.build_temp, command.build_lib = scratch, f"{scratch}/lib"
+    command.ensure_finalized()
+    command.run()

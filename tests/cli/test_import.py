@@ -248,7 +248,9 @@ def test_neither_torch_nor_triton_is_loaded(verb: str, path: Path) -> None:
 
 def test_a_capture_trace_without_a_capture_is_named_as_such(ktrace: Ktrace, tmp_path: Path) -> None:
     replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
-    answer = ktrace("import", str(replay), "--capture-trace", str(replay))
+    ordinary = [call("hipLaunchKernel", 1, 1, 5), kernel("a", 10, 1, 5)]
+    capture = write(tmp_path, trace(ordinary), "capture.json")
+    answer = ktrace("import", str(replay), "--capture-trace", str(capture))
     line = next(line for line in answer.out.splitlines() if "replayed" in line)
     assert line.endswith("holds no capture: every launch call in it ran its kernel")
     assert "missing in the capture" not in answer.out

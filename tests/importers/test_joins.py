@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.importers.handmade import call, frame, joined, kernel, lost, op
+from tests.importers.handmade import call, event, frame, joined, kernel, lost, op
 from tracer.importers.joins import Found, Joined, stack_names
 from tracer.importers.nesting import NONE
+from tracer.importers.timeline import NO_START
 
 
 def chain(own: Joined, row: int) -> dict[str, Any]:
@@ -173,6 +174,24 @@ def test_two_kernels_of_one_launch_are_both_linked_and_counted() -> None:
     own = joined([call("hipLaunchKernel", 10, 1, 5), kernel("a", 100, 1, 5), kernel("b", 110, 1, 5)])
     assert list(own.call) == [0, 0]
     assert lost(own.timeline) == {"kernels that share a correlation id outside a graph": 2}
+
+
+def test_calls_and_operators_without_a_start_are_linked_by_their_ids_and_tell_of_no_clock() -> None:
+    begun = 5.7e12
+    launch, around = call("cudaLaunchKernel", 0, 5, 7, external=3), op("aten::mm", 0, 50, 3)
+    del launch["ts"], around["ts"]
+    own = joined([around, launch, kernel("k", begun, 1, 7, external=3)])
+    assert (own.call[0], stack_names(own.ops, own.op[0], own.timeline.names.values_)) == (0, ["aten::mm"])
+    assert lost(own.timeline) == {NO_START: 2}
+    assert own.timeline.earliest_us() == begun
+
+
+def test_a_copy_without_a_start_makes_no_span_longer() -> None:
+    copy = event("gpu_memcpy", "Memcpy HtoD", 0, 1, pid=0, tid=7, device=0, stream=7)
+    del copy["ts"]
+    own = joined([copy, kernel("k", 5.7e12, 5)])
+    assert own.timeline.copies_us == []
+    assert lost(own.timeline)[NO_START] == 1
 
 
 def test_clocks_that_disagree_are_counted() -> None:

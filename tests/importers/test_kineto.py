@@ -15,7 +15,7 @@ from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, k
 from tracer.importers.imported import open_trace
 from tracer.importers.joins import join
 from tracer.importers.summary import summarise
-from tracer.importers.timeline import MISSING, NO_START, stated_id
+from tracer.importers.timeline import MISSING, NO_START, NO_TIME, stated_id
 
 pytestmark = pytest.mark.usefixtures("either_reader")
 
@@ -32,7 +32,7 @@ def test_kernels_without_a_name_are_kept_and_counted(name: str | None) -> None:
         del own["name"]
     timeline = read(trace([own, kernel("k", 50, 1)]))
     assert kernels(timeline) == [("", 40.0, 7.5), ("k", 50.0, 1.0)]
-    assert lost(timeline) == {"kernels without a name": 1}
+    assert lost(join(timeline).timeline) == {"kernels without a name": 1, "kernels without a runtime call": 2}
 
 
 @pytest.mark.parametrize("thing", ["{}", "null", '"text"', "7"])
@@ -181,7 +181,8 @@ def test_a_kernel_without_a_time_is_kept_and_counted_and_makes_no_span_longer(la
     timeline = read(trace(events))
     joined = join(timeline)
     assert [us for _, _, us in kernels(timeline)] == [3.0, 5.0, 5.0]
-    assert (timeline.unplaced, lost(timeline)[NO_START]) == ({0}, 1)
+    assert (list(timeline.kernels.start_us), lost(timeline)[NO_START]) == ([NO_TIME, begun + 10, begun + 20], 1)
+    assert timeline.in_order([0, 2, 1]) == [0, 1, 2]
     assert "kernels that start before their launch" not in lost(timeline)
     summary = summarise(joined, "trace.json")
     assert (summary.busy_us, summary.span_us) == (10.0, 15.0)
@@ -269,11 +270,6 @@ def test_an_object_that_says_no_more_than_its_time_is_an_event() -> None:
     assert lost(timeline) == {"events of categories that are not read": 1, NO_START: 1}
 
 
-def test_a_clock_of_whole_microseconds_is_noticed() -> None:
-    assert read(trace([kernel("k", 1, 1)])).clock_us == 1.0
-    assert read(trace([kernel("k", 1.25, 1)])).clock_us == 0.0
-
-
 BROKEN = {
     "control character": (b'"name": "k\x02"', "control characters in a string (kept)", 5),
     "quotes": (b'"name": "k<"x">"', "unescaped quotes or backslashes in a string (repaired)", 5),
@@ -281,7 +277,7 @@ BROKEN = {
     "invalid UTF-8": (b'"name": "k\xff"', "invalid UTF-8 in a string (replaced)", 5),
     "type": (b'"name": "k", "ts": 1, "args": {"correlation": "seven"}', "values of an unexpected type in events", 5),
     "time as text": (b'"name": "k", "ts": "3.5"', None, 5),
-    "not a number": (b'"name": "k", "ts": NaN', "events without a readable time (put at 0)", 5),
+    "not a number": (b'"name": "k", "ts": NaN', NO_START, 5),
     "no value": (b'"name": ', "events that could not be read", 4),
 }
 

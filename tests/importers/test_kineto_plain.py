@@ -80,7 +80,6 @@ def content(timeline: Timeline) -> dict[str, Any]:
         "ops": spans(timeline, timeline.ops),
         "frames": spans(timeline, timeline.frames),
         "events": dict(sorted(timeline.events.items())),
-        "clock": timeline.clock_us,
         "untimed": timeline.untimed_kernels,
         "losses": sorted((loss.what, loss.count, loss.detail or "") for loss in timeline.losses.entries()),
     }

@@ -173,10 +173,12 @@ def test_an_incomplete_capture_is_counted(tmp_path: Path) -> None:
 
 def test_a_trace_that_holds_no_capture_is_counted_as_that_and_is_why_there_is_no_stack(tmp_path: Path) -> None:
     replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
-    trace_ = open_trace(replay, replay)
+    ordinary = [call("hipLaunchKernel", 1, 1, 5), kernel("a", 10, 1, 5)]
+    capture = write(tmp_path, trace(ordinary), "capture.json")
+    trace_ = open_trace(replay, capture)
     summary = trace_.summary()
     what = "the trace given with --capture-trace holds no capture: every launch call in it ran its kernel"
-    assert [(loss.what, loss.count, loss.detail) for loss in summary.lost] == [(what, 1, str(replay))]
+    assert [(loss.what, loss.count, loss.detail) for loss in summary.lost] == [(what, 1, str(capture))]
     assert {group.stack_reason for group in summary.kernels} == {what}
     (launch,) = one(trace_, kernels=["b"]).launches
     assert (launch.frame_evidence, launch.reason) == (Evidence.UNRESOLVED, what)
@@ -187,7 +189,7 @@ def test_a_capture_without_launch_calls_is_said_to_have_none_and_its_damage_is_t
     whole = trace(captured(["a", "b"]))
     cut = whole[: whole.index(b'"hipLaunchKernel"')]
     summary = open_trace(replay, write(tmp_path, cut, "capture.json")).summary()
-    none = "the trace given with --capture-trace holds no capture: there is no launch call in it"
+    none = "the trace given with --capture-trace holds no capture: no call in it launches a kernel by itself"
     assert {group.stack_reason for group in summary.kernels} == {none}
     told = {loss.what: loss.detail or "" for loss in summary.lost}
     assert none in told

@@ -98,6 +98,21 @@ def test_of_several_captures_the_stretch_is_taken_that_holds_the_replays_names()
     )
 
 
+def test_a_kernel_without_a_start_keeps_its_place_in_the_file() -> None:
+    events = replayed(["a", "b", "c"])
+    del events[3]["ts"]
+    own = Capture(joined(captured(["a", "b", "c"])), joined(events))
+    assert matches(own, 3) == [0, 1, 2]
+    assert own.replays[0].in_order
+
+
+def test_where_order_alone_tells_a_kernel_without_a_start_leaves_all_unmatched() -> None:
+    events = replayed(["a", "b", "c"])
+    del events[3]["ts"]
+    nameless = [call("cudaLaunchKernel", 10 * n, 1, n + 1) for n in range(3)]
+    assert matches(Capture(joined(nameless), joined(events)), 3) == [None, None, None]
+
+
 def test_stretches_do_not_overlap() -> None:
     (compared,) = Capture(joined(captured(["a"] * 5)), joined(replayed(["a", "a"]))).replays
     assert (compared.stretches, compared.matched, compared.complete) == (2, 2, True)

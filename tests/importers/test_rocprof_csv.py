@@ -14,7 +14,7 @@ from tracer.importers.joins import join
 from tracer.importers.launches import blocks_of, shape_of
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_csv import columns_of, read_rocprof_csv
-from tracer.importers.timeline import NO_DURATION, NO_START, Timeline
+from tracer.importers.timeline import NO_DURATION, NO_START, NO_TIME, Timeline
 
 HEADER = (
     '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id",'
@@ -161,11 +161,17 @@ def test_numbers_beyond_all_reason_cost_no_row(figure: str) -> None:
 
 def test_a_kernel_whose_times_are_no_numbers_is_kept_and_a_repeated_header_is_none() -> None:
     timeline = read("\n".join([HEADER, row(), row(start="abc"), HEADER, row()]))  # type: ignore[arg-type]
-    assert kernels(timeline) == [("k", 0.0, 2.0), ("k", 0.0, 0.0), ("k", 0.0, 2.0)]
-    assert timeline.unplaced == {1}
+    assert kernels(timeline) == [("k", 0.0, 2.0), ("k", NO_TIME, 0.0), ("k", 0.0, 2.0)]
     assert lost(timeline) == {NO_DURATION: 1, NO_START: 1, "rows that could not be read": 1}
+
+
+def test_a_row_without_a_name_or_with_nothing_but_a_count_is_kept() -> None:
+    timeline = read(f"{HEADER}\n{row('')}\n{row()}\n")
+    assert kernels(timeline) == [("", 0.0, 2.0), ("k", 0.0, 2.0)]
+    sums = read('"Name","Calls","TotalDurationNs","AverageNs"\n"j",7,,2000\n')
+    assert (list(sums.kernels.count), lost(sums)) == ([7], {NO_DURATION: 1})
 
 
 def test_a_table_of_sums_lacks_no_start() -> None:
     timeline = read('"Name","Calls","TotalDurationNs","AverageNs"\n"k",1,80000,2000\n')
-    assert (lost(timeline), timeline.unplaced) == ({}, {0})
+    assert (lost(timeline), list(timeline.kernels.start_us)) == ({}, [NO_TIME])

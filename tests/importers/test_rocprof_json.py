@@ -13,7 +13,7 @@ from tracer.importers.joins import join
 from tracer.importers.launches import blocks_of, shape_of
 from tracer.importers.losses import Losses
 from tracer.importers.rocprof_json import read_rocprof_json
-from tracer.importers.timeline import NO_DURATION, NO_START, Timeline
+from tracer.importers.timeline import NO_DURATION, NO_START, NO_TIME, Timeline
 from tracer.model.evidence import GridUnit
 
 GPU = {
@@ -175,6 +175,6 @@ def test_a_dispatch_whose_times_cannot_be_read_is_kept_and_counted() -> None:
     whole, no_start, no_end = dispatch(1, 1000, 3000), dispatch(1, 0, 3000), dispatch(1, 4000, 0)
     no_start["start_timestamp"], no_end["end_timestamp"] = None, "soon"
     timeline = read(process(kernel_symbols=[symbol(1, "k")], kernel_dispatch=[whole, no_start, no_end]))
-    assert kernels(timeline) == [("k", 0.0, 2.0), ("k", 0.0, 0.0), ("k", 3.0, 0.0)]
-    assert (timeline.untimed_kernels, timeline.unplaced) == (2, {1})
+    assert kernels(timeline) == [("k", 0.0, 2.0), ("k", NO_TIME, 0.0), ("k", 3.0, 0.0)]
+    assert timeline.untimed_kernels == 2
     assert lost(timeline) == {NO_DURATION: 2, NO_START: 1}

@@ -157,6 +157,7 @@ def padding_waste(subject: Subject) -> Iterator[Implication]:
         formula=f"1 - {t.problem.m} * {t.problem.n} / ({m} * {n}) = {1 - t.useful:.3g}",
         source="source.whole_tiles",
         evidence=subject.tiling_evidence,
+        note_key="implication.note.turned" if t.problem.turned and not subject.one_block_a_tile else None,
     )
 
 

@@ -102,7 +102,7 @@ def kernel_sums_us(call: Callable[[], Any], calls: int, folder: Path) -> list[fl
 def sums_by_call(timeline: Timeline, calls: int) -> list[float]:
     """The sum of kernel durations of each of several equal calls, in µs; empty when kernels can't be shared out."""
     kernels = timeline.kernels
-    if not len(kernels) or len(kernels) % calls:
+    if not len(kernels) or len(kernels) % calls or timeline.lacks_starts:
         return []
     in_order = [us for _, us in sorted(zip(kernels.start_us, kernels.duration_us, strict=True))]
     each = len(in_order) // calls

@@ -40,11 +40,11 @@ def _device(device: SummaryDevice) -> str:
     name = one_line(device.name or "a device that the trace does not name")
     said = f"{known}; {device.evidence}" if known else str(device.evidence)
     why = f": {device.reason}" if device.reason else ""
-    busy = f"busy {_share(device.busy_us, device.span_us).strip()} of {us_text(device.span_us)}"
+    busy = ""
+    if device.busy_us is not None and device.span_us is not None:
+        busy = f", busy {_share(device.busy_us, device.span_us).strip()} of {us_text(device.span_us)}"
     number = "" if device.id is None else f" {device.id}"
-    return (
-        f"  device{number}: {name} ({said}{why}), {device.kernel_count:,} kernels, {us_text(device.kernel_us)}, {busy}"
-    )
+    return f"  device{number}: {name} ({said}{why}), {device.kernel_count:,} kernels, {us_text(device.kernel_us)}{busy}"
 
 
 def _shares(title: str, shares: Iterable[Share], whole: float, rows: int, none: str) -> list[str]:

@@ -30,8 +30,8 @@ class SummaryDevice(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     kernel_count: int = 0
     kernel_us: float = 0.0
-    busy_us: float = 0.0
-    span_us: float = 0.0
+    busy_us: float | None = None
+    span_us: float | None = None
 
 
 class KernelGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,8 +115,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     decoded_us: float
     fields_us: float
     tile_us: float
-    busy_us: float
-    span_us: float
+    busy_us: float | None
+    span_us: float | None
     lost: tuple[Lost, ...]
     devices: tuple[SummaryDevice, ...]
     kernels: tuple[KernelGroup, ...]

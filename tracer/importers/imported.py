@@ -147,7 +147,7 @@ class ImportedTrace:
 
 def recorded_at(timeline: Timeline) -> datetime.datetime | None:
     """When the trace was recorded, where its clock counts from the epoch; else None."""
-    start_us = min(timeline.placed_starts(), default=None)
+    start_us = timeline.earliest_us()
     if start_us is None:
         return None
     seconds = (timeline.base_ns / 1000 + start_us) / 1e6

@@ -16,9 +16,9 @@ from tracer.importers.columns import column
 from tracer.importers.losses import Losses
 from tracer.importers.nesting import NONE, Nest, nest
 from tracer.importers.shared_ids import rows_that_share, tell_apart, tell_graphs_apart
-from tracer.importers.timeline import MISSING, Timeline, launches_graph, launches_kernel
+from tracer.importers.timeline import MISSING, NO_TIME, Timeline, launches_graph, launches_kernel
 
-#: no queue of kernels is so long
+#: a kernel seldom waits so long for those before it
 _LONG_AFTER_US = 60e6
 
 
@@ -227,25 +227,25 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     if min(kernels.duration_us, default=1.0) <= 0:
         losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
         losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
-    begun = [*calls.start_us, -math.inf]  # the last one answers for NONE
+    begun = [*calls.start_us, NO_TIME]  # the last one answers for NONE
     begun_of = [begun[call] for call in joined.call]
-    for row in timeline.unplaced:
-        begun_of[row] = -math.inf
-    early = sum(map(operator.lt, kernels.start_us, begun_of))
-    late = sum(
-        start - begin > _LONG_AFTER_US
-        for start, begin in zip(kernels.start_us, begun_of, strict=True)
-        if begin > -math.inf
-    )
+    waits = [start - begin for start, begin in zip(kernels.start_us, begun_of, strict=True)]  # infinite: not known
+    early = sum(-math.inf < wait < 0 for wait in waits)
+    late = sum(_LONG_AFTER_US < wait < math.inf for wait in waits)
     misnamed = 0
     if calls.kernel.count(-1) < len(calls):  # HIP's calls state the kernel's name
         named = [*calls.kernel, -1]
         stated = [named[call] for call in joined.call]
         misnamed = sum(map(operator.ne, stated, kernels.name)) - stated.count(-1)
     losses.add("kernels that start before their launch", early, detail="the clocks of CPU and GPU disagree, or jumped")
-    minute = "the clocks of CPU and GPU disagree, or jumped; busy time and its span count them where they stand"
-    losses.add("kernels that start more than a minute after their launch", late, detail=minute)
+    losses.add(
+        "kernels that start more than a minute after their launch",
+        late,
+        detail="they waited so long for others, or the clocks of CPU and GPU disagree, or jumped",
+    )
     losses.add("kernels whose launch names another kernel", misnamed)
+    nameless = timeline.names.get("")
+    losses.add("kernels without a name", 0 if nameless is None else kernels.name.count(nameless))
     losses.add("Python functions that are in the trace twice", joined.frames.duplicates)
     losses.add("operators that are in the trace twice", joined.ops.duplicates)
 

@@ -34,7 +34,7 @@ from tracer.importers.kineto_events import (
 from tracer.importers.kineto_metadata import read_metadata
 from tracer.importers.kineto_plain import PlainEvents, PlainReader
 from tracer.importers.losses import Losses
-from tracer.importers.timeline import NO_START, Timeline
+from tracer.importers.timeline import NO_START, NO_TIME, Timeline
 
 _EVENTS = "traceEvents"
 _CATEGORY = attrgetter("cat")
@@ -151,8 +151,8 @@ class KinetoReader:
         if math.isnan(sum(event.ts for event in events)):
             lacking = sum(event.ts != event.ts for event in events)
             self._losses.add(NO_START, lacking, from_byte=self._offset)
-            if kind != "kernel":
-                events = [msgspec.structs.replace(own, ts=0.0) if own.ts != own.ts else own for own in events]
+            self._timeline.lacks_starts |= kind == "kernel"
+            events = [msgspec.structs.replace(own, ts=NO_TIME) if own.ts != own.ts else own for own in events]
         if kind == "frame" and self._shortest_frame_us:
             shortest = self._shortest_frame_us
             long = [event for event in events if event.dur >= shortest]
@@ -204,21 +204,16 @@ class KinetoReader:
         return self.passed_over and shortest_call < self._shortest_frame_us
 
     def finish(self) -> None:
-        """Closes the reading: adds what was gathered, notes a coarse clock, and puts the commonest category first."""
+        """Closes the reading: adds what was gathered, and puts the commonest category first."""
         self._flush_plain()
         for kind in list(self._gathered):
             self._flush(kind)
-        nameless = self._timeline.names.get("")
-        if nameless is not None:
-            self._losses.add("kernels without a name", self._timeline.kernels.name.count(nameless))
         unread = {name: count for name, count in self._timeline.events.items() if name not in _READ}
         told = [f"{name[:40] or 'none at all'} ({count:,})" for name, count in list(unread.items())[:_TOLD_CATEGORIES]]
         told += ["others"] * (len(unread) > len(told))
         self._losses.add(UNREAD, sum(unread.values()), detail=", ".join(told))
         seen = self._timeline.events
         self._timeline.events = {name: seen[name] for name in sorted(seen, key=lambda name: (-seen[name], name))}
-        if self._columns.whole_us and len(self._timeline.kernels):
-            self._timeline.clock_us = 1.0
 
 
 def read_kineto(open_blocks: Callable[[], Iterable[bytes]], losses: Losses) -> Timeline:

@@ -11,21 +11,16 @@ from tracer.importers.columns import ColumnError, column, put
 from tracer.importers.kineto_events import Number, number
 from tracer.importers.kineto_plain import PlainEvents, columns
 from tracer.importers.spans import Block, SpanStore
-from tracer.importers.timeline import NO_DURATION, Timeline, put_ids
+from tracer.importers.timeline import NO_DURATION, NO_TIME, Timeline, put_ids
 
 #: no duration is so long: longer than the world has stood, even where a tool writes nanoseconds
 _ENDLESS_US = 1e27
 
 
 class ColumnFiller:
-    """Fills the columns of a timeline. Each method takes events of one kind, of a type that has the fields it needs.
-
-    Attributes:
-        whole_us: whether all kernels so far start at whole microseconds.
-    """
+    """Fills the columns of a timeline. Each method takes events of one kind, of a type that has the fields it needs."""
 
     def __init__(self, timeline: Timeline) -> None:
-        self.whole_us = True
         self._timeline = timeline
 
     def plain(self, batches: list[PlainEvents]) -> None:
@@ -33,8 +28,6 @@ class ColumnFiller:
         timeline, own = self._timeline, self._timeline.kernels
         kernels, copies, calls, spans = columns(batches)
         if kernels is not None:
-            if self.whole_us:
-                self.whole_us = all(start.is_integer() for start in kernels[1])
             ids = own.external, own.correlation, own.device, own.stream
             _extend((own.name, own.start_us, own.duration_us, *ids, own.shape), kernels)
         if calls is not None:
@@ -56,12 +49,6 @@ class ColumnFiller:
         """
         timeline, kernels = self._timeline, self._timeline.kernels
         names, shapes = timeline.names, timeline.shapes
-        starts = [event.ts for event in events]
-        for row in _missing(starts):
-            timeline.unplaced.add(len(kernels) + row)
-            starts[row] = 0.0
-        if self.whole_us:
-            self.whole_us = all(start.is_integer() for start in starts)
         durations = [event.dur for event in events]
         for what, find in (
             (NO_DURATION, _missing),
@@ -75,7 +62,7 @@ class ColumnFiller:
                     durations[row] = 0.0
         args = [event.args for event in events]
         put(kernels.name, [names[event.name] for event in events])
-        put(kernels.start_us, starts)
+        put(kernels.start_us, [event.ts for event in events])
         put(kernels.duration_us, durations)
         put_ids(kernels.correlation, [a.correlation for a in args], timeline)
         put_ids(kernels.external, [a.external for a in args], timeline)
@@ -84,7 +71,10 @@ class ColumnFiller:
         put(kernels.shape, [shapes[a.grid, a.block, None, a.lds_bytes, a.registers, a.occupancy_percent] for a in args])
 
     def copies(self, events: list[Any]) -> None:
-        """Adds copies and fills."""
+        """Adds copies and fills; of one that states no start, nothing is known that is needed."""
+        events = [event for event in events if event.ts != NO_TIME]
+        if not events:
+            return
         devices = array("q")
         self._put_places(devices, [event.args.device for event in events], events, "pid")
         durations = [event.dur for event in events]

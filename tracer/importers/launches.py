@@ -6,7 +6,7 @@ import math
 
 from tracer.importers.joins import Found, Joined
 from tracer.importers.nesting import NONE
-from tracer.importers.timeline import LaunchShape, Timeline, stated_id
+from tracer.importers.timeline import NO_TIME, LaunchShape, Timeline, stated_id
 from tracer.model.capture import Launch, Resources, RuntimeCall
 from tracer.model.evidence import Evidence, GridUnit
 
@@ -27,8 +27,10 @@ _HOW = {
 _BY_CAPTURE = "order and name in the trace of the graph's capture"
 
 
-def nanoseconds(us: float, origin_us: float) -> int:
-    """A time of the trace in nanoseconds since an origin; 0 for one that is beyond all numbers."""
+def nanoseconds(us: float, origin_us: float) -> int | None:
+    """A time of the trace in nanoseconds since an origin; None where it is not stated, 0 for one beyond all numbers."""
+    if us == NO_TIME:
+        return None
     since = (us - origin_us) * 1000
     return round(since) if math.isfinite(since) else 0
 

@@ -85,7 +85,7 @@ def pick_spans(joined: Joined, capture: Capture | None, kind: str, patterns: Seq
                 names[key] = general_name(source.timeline.names.values_[spans.name[outermost[index]]])
     alike: dict[tuple[str, tuple[int, ...]], list[list[int]]] = {}
     for key, rows in calls.items():
-        rows.sort(key=lambda row: (kernels.start_us[row], row))
+        rows[:] = joined.timeline.in_order(rows)
         alike.setdefault((names[key], tuple(kernels.name[row] for row in rows)), []).append(rows)
     best: dict[str, Pick] = {}
     for (name, _), instances in alike.items():

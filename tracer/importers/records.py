@@ -15,7 +15,7 @@ from tracer.importers.nesting import NONE, Nest
 from tracer.importers.places import read_frame_name
 from tracer.importers.replay import Capture
 from tracer.importers.targets import device_of
-from tracer.importers.timeline import Timeline, stated_id
+from tracer.importers.timeline import NO_TIME, Timeline, stated_id
 from tracer.model.capture import Argument, Call, CaptureRecord, CpuOp, Frame, Launch
 from tracer.model.environment import Environment, SourceTree, TraceOrigin
 from tracer.model.evidence import Evidence, Mode
@@ -94,7 +94,7 @@ def _ops(
                 external_id=stated_id(external),
                 thread=_thread(timeline, nest.thread[index]),
                 start_ns=nanoseconds(nest.start[index], origin_us),
-                duration_us=nest.end[index] - nest.start[index],
+                duration_us=None if nest.start[index] == NO_TIME else nest.end[index] - nest.start[index],
                 frame=frame_ids(_frame_around(joined, nest.thread[index], nest.start[index], frame_ids)),
                 kernel_count=kernel_counts[index] if kernel_counts is not None else None,
             )
@@ -115,7 +115,7 @@ def _frame_around(joined: Joined, thread: int, at_us: float, frame_ids: _Ids) ->
 
 def origin_of(timeline: Timeline) -> float:
     """Time 0 of records: the earliest start of a kernel or call in the trace, in the timeline's microseconds."""
-    return min((*timeline.placed_starts(), *timeline.calls.start_us), default=0.0)
+    return timeline.earliest_us() or 0.0
 
 
 def spread(times: Sequence[float], what: str) -> Timing:

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import msgspec
 
 from tracer.importers.joins import Found, Joined
-from tracer.importers.timeline import Interner, launches_graph, launches_kernel
+from tracer.importers.timeline import NO_TIME, Interner, launches_graph, launches_kernel
 
 #: what is said of a trace that --capture-trace should not have named, and why
 NO_CAPTURE = "the trace given with --capture-trace holds no capture"
 _ALL_RAN = f"{NO_CAPTURE}: every launch call in it ran its kernel"
-_NO_CALLS = f"{NO_CAPTURE}: there is no launch call in it"
+_NO_CALLS = f"{NO_CAPTURE}: no call in it launches a kernel by itself"
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -84,7 +84,9 @@ class Capture:
         self.empty: str | None = None
         if not launches:
             calls, names = joined.timeline.calls, joined.timeline.names.values_
-            self.empty = _ALL_RAN if any(launches_kernel(names[name]) for name in set(calls.name)) else _NO_CALLS
+            seen = {names[name] for name in set(calls.name)}
+            own = any(launches_kernel(name) and not launches_graph(name) for name in seen)
+            self.empty = _ALL_RAN if own else _NO_CALLS
         for call, rows in graph_launches(replayed).items():
             self._compare(replayed, call, rows, launches)
 
@@ -151,7 +153,8 @@ class Capture:
         """Matches kernels to launch calls that state no names, where nothing but the order is needed."""
         kernels = replayed.timeline.kernels
         streams = {kernels.stream[row] for row in rows}
-        sure = len(rows) == len(launches) and len(streams) == 1
+        placed = all(kernels.start_us[row] != NO_TIME for row in rows)
+        sure = len(rows) == len(launches) and len(streams) == 1 and placed
         if sure:
             for position, row in enumerate(rows):
                 reason = (
@@ -173,13 +176,12 @@ class Capture:
 
 def graph_launches(joined: Joined) -> dict[int, list[int]]:
     """Graph launch -> its kernels, both in the order in which they ran."""
-    kernels = joined.timeline.kernels
     found: dict[int, list[int]] = {}
     for row, call in enumerate(joined.call):
         if joined.call_by[row] == Found.GRAPH:
             found.setdefault(call, []).append(row)
     for rows in found.values():
-        rows.sort(key=lambda row: kernels.start_us[row])
+        rows[:] = joined.timeline.in_order(rows)
     return dict(sorted(found.items(), key=lambda item: joined.timeline.calls.start_us[item[0]]))
 
 

@@ -275,8 +275,8 @@ def _read_rpd(database: _Database, losses: Losses) -> Timeline:
                 timeline,
                 CallRow(
                     name=str(name),
-                    begin_ns=whole(begin) or 0,
-                    end_ns=whole(end) or 0,
+                    begin_ns=whole(begin),
+                    end_ns=whole(end),
                     process=whole(pid) or 0,
                     thread=whole(tid) or 0,
                     correlation=whole(operation),

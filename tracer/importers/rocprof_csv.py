@@ -45,8 +45,8 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "counter": ("counter_name",),
 }
 
-#: a row with none of these is no execution (a header that is repeated, say)
-_NUMBERS = ("begin", "end", "duration", "correlation", "dispatch", "process", "grid", "grid_x")
+#: a row without times and with none of these is no execution (a header that is repeated, say)
+_NUMBERS = ("correlation", "dispatch", "process", "grid", "grid_x", "count")
 
 _DIGITS = re.compile(r"-?\d{1,40}")
 #: no time, size or id is larger, and no count
@@ -197,8 +197,8 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
     """Adds one row; counts it as lost when it has no name or no numbers."""
     name, begin, end = row.text("name"), row.number("begin"), row.number("end")
     duration = row.number("duration")
-    if not name or all(row.number(field) is None for field in _NUMBERS):
-        timeline.losses.add("rows that could not be read", byte=offset, detail="no name, or no numbers")
+    if begin is end is duration is None and (not name or all(row.number(field) is None for field in _NUMBERS)):
+        timeline.losses.add("rows that could not be read", byte=offset, detail="no times, and no name or other numbers")
         return
     events = timeline.events
     events["rows"] = events.get("rows", 0) + 1
@@ -215,7 +215,7 @@ def _add(timeline: Timeline, row: _Row, seen: set[tuple[int | None, ...]], offse
     add_kernel(
         timeline,
         KernelRow(
-            name=name,
+            name=name or "",
             begin_ns=begin,
             end_ns=end,
             duration_ns=duration,

@@ -21,7 +21,17 @@ from tracer.importers.losses import Losses
 from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
 from tracer.importers.rows import whole
 from tracer.importers.salvage import with_whole_pairs
-from tracer.importers.timeline import MISSING, NO_DURATION, NO_START, Interner, Producer, SeenDevice, Timeline, put_ids
+from tracer.importers.timeline import (
+    MISSING,
+    NO_DURATION,
+    NO_START,
+    NO_TIME,
+    Interner,
+    Producer,
+    SeenDevice,
+    Timeline,
+    put_ids,
+)
 from tracer.model.evidence import GridUnit
 
 FORMAT = "rocprofv3 JSON"
@@ -104,7 +114,6 @@ class RocprofReader:
         kernels, shapes, agents = self._timeline.kernels, self._shapes, self._agents
         infos = [item.dispatch_info for item in items]
         own = [self._kernels[process, info.kernel_id] for info in infos]
-        first = len(kernels)
         put(kernels.name, own)
         lacking = [row for row, item in enumerate(items) if MISSING in (item.start_timestamp, item.end_timestamp)]
         starts = self._us([item.start_timestamp for item in items])
@@ -112,8 +121,8 @@ class RocprofReader:
         for row in lacking:
             durations[row] = 0.0
             if items[row].start_timestamp == MISSING:
-                starts[row] = 0.0
-                self._timeline.unplaced.add(first + row)
+                starts[row] = NO_TIME
+                self._timeline.lacks_starts = True
         self._timeline.untimed_kernels += len(lacking)
         self._timeline.losses.add(NO_DURATION, len(lacking))
         self._timeline.losses.add(NO_START, sum(item.start_timestamp == MISSING for item in items))

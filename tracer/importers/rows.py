@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.importers.timeline import MISSING, NO_DURATION, NO_START, Timeline
+from tracer.importers.timeline import MISSING, NO_DURATION, NO_START, NO_TIME, Timeline
 from tracer.model.evidence import GridUnit
 
 
@@ -45,8 +45,8 @@ class CallRow(msgspec.Struct, kw_only=True):
     """One runtime call as a table states it."""
 
     name: str
-    begin_ns: int
-    end_ns: int
+    begin_ns: int | None
+    end_ns: int | None
     process: int = 0
     thread: int = 0
     correlation: int | None = None
@@ -54,7 +54,9 @@ class CallRow(msgspec.Struct, kw_only=True):
     block: tuple[int, ...] = ()
 
 
-def _since_base(timeline: Timeline, nanoseconds: int) -> float:
+def _since_base(timeline: Timeline, nanoseconds: int | None) -> float:
+    if nanoseconds is None:
+        return NO_TIME
     if not timeline.base_ns:
         timeline.base_ns = nanoseconds
     return (nanoseconds - timeline.base_ns) / 1000
@@ -72,10 +74,10 @@ def add_kernel(timeline: Timeline, row: KernelRow) -> None:
         else:
             duration = row.end_ns - row.begin_ns
     if row.begin_ns is None:
-        timeline.unplaced.add(len(kernels))
+        timeline.lacks_starts = True
         timeline.losses.add(NO_START, 0 if row.summed else 1)
     kernels.name.append(timeline.names[row.name])
-    kernels.start_us.append(0.0 if row.begin_ns is None else _since_base(timeline, row.begin_ns))
+    kernels.start_us.append(_since_base(timeline, row.begin_ns))
     kernels.duration_us.append(duration / 1000)
     kernels.device.append(timeline.number(row.device))
     kernels.stream.append(timeline.number(row.stream))
@@ -96,7 +98,9 @@ def add_call(timeline: Timeline, row: CallRow) -> None:
     calls = timeline.calls
     calls.name.append(timeline.names[row.name])
     calls.start_us.append(_since_base(timeline, row.begin_ns))
-    calls.duration_us.append((row.end_ns - row.begin_ns) / 1000)
+    known = row.begin_ns is not None and row.end_ns is not None
+    timeline.losses.add(NO_START, int(row.begin_ns is None))
+    calls.duration_us.append((row.end_ns - row.begin_ns) / 1000 if known else 0.0)  # type: ignore[operator]
     calls.thread.append(timeline.threads[row.process, row.thread])
     calls.correlation.append(MISSING if row.correlation is None else timeline.number(row.correlation))
     calls.external.append(MISSING)

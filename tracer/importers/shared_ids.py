@@ -30,7 +30,7 @@ def tell_apart(timeline: Timeline, rows: Sequence[int], candidates: Sequence[int
         groups.setdefault((calls.external[candidate], calls.kernel[candidate]), []).append(candidate)
     taken: dict[tuple[int, int], int] = {}
     found = {}
-    for row in sorted(rows, key=lambda r: kernels.start_us[r]):
+    for row in timeline.in_order(rows):
         key = (kernels.external[row], kernels.name[row])
         if key not in groups:
             key = (kernels.external[row], -1)
@@ -55,7 +55,7 @@ def tell_graphs_apart(
     kernels, calls = timeline.kernels, timeline.calls
     graphs = set(launches)
     own = _own_calls(timeline, rows, [call for call in candidates if call not in graphs])
-    left = sorted((row for row in rows if row not in own), key=lambda r: kernels.start_us[r])
+    left = timeline.in_order(row for row in rows if row not in own)
     ordered = sorted(launches, key=lambda c: calls.start_us[c])
     devices = list(dict.fromkeys(kernels.device[row] for row in left))
     by_device = dict(zip(devices, ordered, strict=True)) if len(devices) == len(ordered) else {}
@@ -76,7 +76,9 @@ def _own_calls(timeline: Timeline, rows: Sequence[int], candidates: Sequence[int
     kernels, calls = timeline.kernels, timeline.calls
     of_device = Counter(kernels.device[row] for row in rows)
     fitting: dict[tuple[int, int], list[int]] = {}
-    for row in sorted(rows, key=lambda r: (-of_device[kernels.device[r]], -kernels.start_us[r])):
+    latest_first = timeline.in_order(rows)
+    latest_first.reverse()
+    for row in sorted(latest_first, key=lambda r: -of_device[kernels.device[r]]):
         for name in (kernels.name[row], -1):
             fitting.setdefault((kernels.external[row], name), []).append(row)
     found: dict[int, int] = {}

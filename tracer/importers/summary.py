@@ -19,6 +19,7 @@ from tracer.importers.nesting import NONE
 from tracer.importers.replay import Capture, graph_launches
 from tracer.importers.stacks import NO_STACK, KernelStacks
 from tracer.importers.targets import DeviceAnswer, devices_seen
+from tracer.importers.timeline import NO_TIME
 from tracer.model.evidence import Evidence
 from tracer.model.kernel import DecodedName
 from tracer.names import registry
@@ -75,8 +76,8 @@ def _devices(joined: Joined, answers: tuple[DeviceAnswer, ...]) -> tuple[Summary
     own: dict[int | None, list[float]] = {}
     executed: dict[int | None, int] = {}
     rows = zip(kernels.device, kernels.start_us, kernels.duration_us, counts, strict=True)
-    for row, (device, start, duration, count) in enumerate(rows):
-        if row not in timeline.unplaced:
+    for device, start, duration, count in rows:
+        if start != NO_TIME:
             spans.setdefault(device, []).append((start, duration))
         own.setdefault(device, []).append(duration)
         executed[device] = executed.get(device, 0) + count
@@ -85,7 +86,9 @@ def _devices(joined: Joined, answers: tuple[DeviceAnswer, ...]) -> tuple[Summary
     found = []
     for answer in answers:
         active = spans.get(answer.id, [])
+        first = min((start for start, _ in active), default=0.0)
         last = max((start + us for start, us in active), default=0.0)
+        placed = bool(active) or not executed.get(answer.id)  # else no kernel states when it ran
         found.append(
             SummaryDevice(
                 id=answer.id,
@@ -97,8 +100,8 @@ def _devices(joined: Joined, answers: tuple[DeviceAnswer, ...]) -> tuple[Summary
                 reason=answer.reason,
                 kernel_count=executed.get(answer.id, 0),
                 kernel_us=math.fsum(own.get(answer.id, ())),
-                busy_us=_union_us(active),
-                span_us=last - min((start for start, _ in active), default=0.0),
+                busy_us=_union_us(active) if placed else None,
+                span_us=last - first if placed else None,
             )
         )
     return tuple(found)
@@ -153,6 +156,8 @@ def summarise(joined: Joined, file: str, capture: Capture | None = None, stacks:
         families.add(decoded[kernels.name[row]].decoded.family, us, counts[row])
         ops.add(stacks.ops[row], us, counts[row])
     devices = _devices(joined, answers)
+    busy = [device.busy_us for device in devices if device.busy_us is not None]
+    spans = [device.span_us for device in devices if device.span_us is not None]
     return Summary(
         file=file,
         format=timeline.format,
@@ -164,8 +169,8 @@ def summarise(joined: Joined, file: str, capture: Capture | None = None, stacks:
         decoded_us=_time(joined, (decoded[name].decoded.family is not None for name in kernels.name)),
         fields_us=_time(joined, (bool(decoded[name].decoded.fields) for name in kernels.name)),
         tile_us=_time(joined, (decoded[name].has_tile for name in kernels.name)),
-        busy_us=math.fsum(device.busy_us for device in devices),
-        span_us=max((device.span_us for device in devices), default=0.0),
+        busy_us=math.fsum(busy) if busy or not devices else None,
+        span_us=max(spans, default=None if devices else 0.0),
         lost=timeline.losses.entries(),
         devices=devices,
         kernels=tuple(_group(joined, stacks, decoded, rows, counts, capture) for rows in group_rows(joined, stacks)),

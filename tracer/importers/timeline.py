@@ -6,9 +6,11 @@ relative to `Timeline.base_ns`; durations are kept as read, so that their sum is
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from array import array
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -21,7 +23,9 @@ from tracer.model.evidence import GridUnit
 H = TypeVar("H", bound=Hashable)
 
 #: what is counted where an event's start can't be read
-NO_START = "events without a readable time (put at 0)"
+NO_START = "events without a readable time"
+#: stands for a start that is not stated: before all others
+NO_TIME = -math.inf
 NO_DURATION = "kernels without a duration (counted as 0 µs)"
 #: an id that the trace does not state
 MISSING = -(1 << 62)
@@ -159,9 +163,8 @@ class Timeline:
         copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
         devices: as described by the trace.
         base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
-        clock_us: resolution of the trace's clock where it is coarse (1.0: whole microseconds), else 0.
         untimed_kernels: how many kernels state no duration; they stand with 0 µs.
-        unplaced: rows of the kernels that state no start; they stand at 0.
+        lacks_starts: whether there are kernels that state no start; theirs is NO_TIME.
         events: how many events of each category the file holds.
         recognised: whether the text around the events, or the header, says that this is a trace.
     """
@@ -181,9 +184,8 @@ class Timeline:
         self.copies_us: list[tuple[int, float, float]] = []
         self.devices: tuple[SeenDevice, ...] = ()
         self.base_ns = 0
-        self.clock_us = 0.0
         self.untimed_kernels = 0
-        self.unplaced: set[int] = set()
+        self.lacks_starts = False
         self.events: dict[str, int] = {}
         self.recognised = False
         self._oversized: dict[int, int] = {}
@@ -198,15 +200,24 @@ class Timeline:
             return value
         return self._oversized.setdefault(value, -(1 << 61) - 1 - len(self._oversized))
 
-    def placed_starts(self) -> Iterable[float]:
-        """When kernels start, of those that state it."""
-        starts = self.kernels.start_us
-        return (start for row, start in enumerate(starts) if row not in self.unplaced) if self.unplaced else starts
+    def earliest_us(self) -> float | None:
+        """When the first kernel or call starts that states it; None where none does."""
+        starts = itertools.chain(self.kernels.start_us, self.calls.start_us)
+        return min(filter(NO_TIME.__lt__, starts), default=None)
+
+    def in_order(self, rows: Iterable[int]) -> list[int]:
+        """Rows of kernels by start; one that states none stays behind the one before it in the file."""
+        starts: Mapping[int, float] | Sequence[float] = self.kernels.start_us
+        if not self.lacks_starts:
+            return sorted(rows, key=starts.__getitem__)
+        placed: dict[int, float] = {}
+        last = NO_TIME
+        for row in sorted(rows):
+            last = placed[row] = last if starts[row] == NO_TIME else starts[row]
+        return sorted(placed, key=placed.__getitem__)
 
     def total_us(self) -> float:
         """The sum of all kernel durations, summed exactly and rounded once."""
-        import math
-
         return math.fsum(self.kernels.duration_us)
 
 

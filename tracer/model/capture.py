@@ -273,7 +273,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
         block: threads in x, y, z.
         cluster: thread-block cluster, where stated.
         resources: registers, LDS.
-        start_ns, duration_us: on the device; None in a dry record.
+        start_ns, duration_us: on the device; None in a dry record, and where a trace states none.
         device, stream: where it ran.
         correlation: the profiler's id that joins it to the runtime call.
         runtime: the runtime call that started it.
