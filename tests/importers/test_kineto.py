@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.importers.handmade import H100, MI300X, call, event, frame, kernel, kernels, lost, op, read, trace, write
 from tracer.importers.imported import open_trace
 from tracer.importers.joins import join
+from tracer.importers.launches import why_no_stack
 from tracer.importers.summary import summarise
 from tracer.importers.timeline import MISSING, NO_START, NO_TIME, stated_id
 
@@ -170,6 +171,21 @@ def test_values_nested_however_deeply_cost_their_event_at_most(depth: int) -> No
     assert lost(timeline) == ({} if "deep" in names else {"events that could not be read": 1})
 
 
+@pytest.mark.parametrize("block", [64, 1 << 20])
+def test_a_deep_list_between_events_costs_none_of_them(block: int) -> None:
+    text = trace([kernel("a", 1, 1), {"PLACE": 0}, kernel("b", 9, 1)])
+    timeline = read(text.replace(b'{"PLACE": 0}', b"[" * 5000 + b"]" * 5000), block)
+    assert [name for name, _, _ in kernels(timeline)] == ["a", "b"]
+    assert lost(timeline) == {"events that could not be read": 1}
+
+
+def test_a_function_without_a_duration_is_counted_and_not_said_to_be_missing() -> None:
+    own = {**frame("m.py(1): f", 0, 5), "dur": None}
+    timeline = read(trace([own, call("cudaLaunchKernel", 1, 1, 5), kernel("k", 9, 1, 5)]))
+    assert lost(timeline) == {"Python functions without a duration": 1}
+    assert "holds no Python functions" not in (why_no_stack(join(timeline), 0) or "")
+
+
 @pytest.mark.parametrize("lacking", ["absent", None, "soon"])
 def test_a_kernel_without_a_time_is_kept_and_counted_and_makes_no_span_longer(lacking: str | None) -> None:
     own = kernel("lost", 0, 3, 7)
@@ -267,7 +283,11 @@ def test_an_object_without_an_events_keys_is_counted_with_its_byte(around: str, 
 def test_an_object_that_says_no_more_than_its_time_is_an_event() -> None:
     timeline = read(trace([kernel("k", 1, 2), {"ph": "X", "ts": 5}, {"ph": "X", "cat": "python_function"}]))
     assert timeline.events == {"kernel": 1, "": 1, "python_function": 1}
-    assert lost(timeline) == {"events of categories that are not read": 1, NO_START: 1}
+    assert lost(timeline) == {
+        "events of categories that are not read": 1,
+        NO_START: 1,
+        "Python functions without a duration": 1,
+    }
 
 
 BROKEN = {

@@ -61,8 +61,9 @@ def content(timeline: Timeline) -> dict[str, Any]:
     names, shapes, threads = timeline.names.values_, timeline.shapes.values_, timeline.threads.values_
     own, calls = timeline.kernels, timeline.calls
     copied = [device for device, _, _ in timeline.copies_us]
+    places = timeline.places.values_
     device, stream, copied = (
-        [names[-2 - n] if -9999 < n < -1 else n for n in ids] for ids in (own.device, own.stream, copied)
+        [places[-2 - n] if -9999 < n < -1 else n for n in ids] for ids in (own.device, own.stream, copied)
     )
     columns = own.start_us, own.duration_us, own.correlation, own.external, device, stream
     times = calls.start_us, calls.duration_us, calls.correlation, calls.external
@@ -80,7 +81,7 @@ def content(timeline: Timeline) -> dict[str, Any]:
         "ops": spans(timeline, timeline.ops),
         "frames": spans(timeline, timeline.frames),
         "events": dict(sorted(timeline.events.items())),
-        "untimed": timeline.untimed_kernels,
+        "untimed": sorted(timeline.untimed),
         "losses": sorted((loss.what, loss.count, loss.detail or "") for loss in timeline.losses.entries()),
     }
     return json.loads(json.dumps(made).replace("NaN", '"NaN"'))

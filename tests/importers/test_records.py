@@ -184,12 +184,39 @@ def test_a_trace_that_holds_no_capture_is_counted_as_that_and_is_why_there_is_no
     assert (launch.frame_evidence, launch.reason) == (Evidence.UNRESOLVED, what)
 
 
+def test_an_execution_without_a_duration_is_not_shown_as_one_of_no_time(tmp_path: Path) -> None:
+    own = [kernel("k", 10 * n, 4.0) for n in range(3)]
+    own[0]["dur"] = None
+    imported = open_trace(write(tmp_path, trace(own)))
+    record = one(imported, kernels=["k"])
+    assert record.launches[0].duration_us == 4.0
+    assert [(timing.n, timing.p20_us) for timing in record.timings] == [(2, 4.0)]
+    own = [kernel("k", 1, None)]
+    record = one(open_trace(write(tmp_path, trace(own))), kernels=["k"])
+    assert (record.launches[0].duration_us, record.timings) == (None, ())
+
+
+def test_a_duration_below_zero_is_no_time_to_hold_against_a_roof(tmp_path: Path) -> None:
+    dims, types = [[8, 8], [8, 8]], ["c10::BFloat16", "c10::BFloat16"]
+    events = [
+        op("aten::mm", 1, 20, 3, dims=dims, types=types, strides=[[8, 1], [8, 1]], concrete=["", ""]),
+        call("cudaLaunchKernel", 2, 1, 5, external=3),
+        kernel("k", 30, -1.0, 5, external=3),
+    ]
+    report = build_report(one(open_trace(write(tmp_path, trace(events, deviceProperties=[MI300X]))), ops=["aten::mm"]))
+    assert report.roofline is not None
+    assert report.roofline.measured_us is None
+
+
 def test_a_capture_without_launch_calls_is_said_to_have_none_and_its_damage_is_told(tmp_path: Path) -> None:
     replay = write(tmp_path, trace(replayed(["a", "b"])), "replay.json")
     whole = trace(captured(["a", "b"]))
     cut = whole[: whole.index(b'"hipLaunchKernel"')]
     summary = open_trace(replay, write(tmp_path, cut, "capture.json")).summary()
-    none = "the trace given with --capture-trace holds no capture: no call in it launches a kernel by itself"
+    none = (
+        "the trace given with --capture-trace holds no capture: no call in it launches a kernel by itself, "
+        "as far as it could be read"
+    )
     assert {group.stack_reason for group in summary.kernels} == {none}
     told = {loss.what: loss.detail or "" for loss in summary.lost}
     assert none in told

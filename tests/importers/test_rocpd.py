@@ -110,6 +110,16 @@ def test_rocpd_is_read_in_both_shapes(tmp_path: Path, schema: str, suffix: str) 
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("size", ["x'00ff'", "'many'", "NULL", "-3.5"])
+@pytest.mark.parametrize("schema", [SCHEMA_3, SCHEMA_4])
+def test_a_size_that_is_no_number_costs_the_grid_alone(tmp_path: Path, schema: str, size: str) -> None:
+    change = f'UPDATE "rocpd_kernel_dispatch" SET workgroup_size_x = {size}, grid_size_y = {size};'
+    joined = join(read_sqlite(database(tmp_path, (COMMON + schema).format(u="") + change), Losses()))
+    assert kernels(joined.timeline) == [("k()", 0.1, 2.5), ("kernel id 8", 3.1, 0.5)]
+    shape, unit = shape_of(joined, 0)
+    assert blocks_of(shape.grid, shape.block, unit) is None
+
+
 def test_two_processes_in_one_database_are_both_read(tmp_path: Path) -> None:
     path = database(tmp_path, (COMMON + SCHEMA_3).format(u="_a") + (COMMON + SCHEMA_3).format(u="_b"))
     joined = join(read_sqlite(path, Losses()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -176,5 +177,27 @@ def test_a_dispatch_whose_times_cannot_be_read_is_kept_and_counted() -> None:
     no_start["start_timestamp"], no_end["end_timestamp"] = None, "soon"
     timeline = read(process(kernel_symbols=[symbol(1, "k")], kernel_dispatch=[whole, no_start, no_end]))
     assert kernels(timeline) == [("k", 0.0, 2.0), ("k", NO_TIME, 0.0), ("k", 3.0, 0.0)]
-    assert timeline.untimed_kernels == 2
+    assert timeline.untimed == {1, 2}
     assert lost(timeline) == {NO_DURATION: 2, NO_START: 1}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("block", [64, 1 << 20])
+def test_a_symbol_nested_too_deeply_costs_no_dispatch(place: int, block: int) -> None:
+    symbols = [symbol(n, f"k{n}") for n in range(3)]
+    symbols[place]["deep"] = "DEEP"
+    own = process(kernel_symbols=symbols, kernel_dispatch=[dispatch(n, 1000, 3000) for n in range(3)])
+    text = json.dumps({"rocprofiler-sdk-tool": [own]}).encode().replace(b'"DEEP"', b"[" * 3000 + b"]" * 3000)
+    timeline = read_rocprof_json((text[at : at + block] for at in range(0, len(text), block)), Losses())
+    assert (len(timeline.kernels), timeline.total_us()) == (3, 6.0)
+    assert lost(timeline)["events that could not be read"] == 1
+
+
+@pytest.mark.parametrize(("key", "value"), [("dispatch_info", None), ("kernel_id", "x"), ("start_timestamp", True)])
+def test_a_dispatch_is_kept_whatever_of_it_cannot_be_read(key: str, value: Any) -> None:
+    own = dispatch(1, 1000, 3000)
+    (own if key in own else own["dispatch_info"])[key] = value
+    timeline = read(process(kernel_symbols=[symbol(1, "k")], kernel_dispatch=[dispatch(1, 1000, 3000), own]))
+    assert len(timeline.kernels) == 2
+    assert timeline.total_us() == (2.0 if key == "start_timestamp" else 4.0)
+    assert lost(timeline)

@@ -104,6 +104,8 @@ def measured_time(record: CaptureRecord) -> Time | None:
     known = [us for us in durations if us is not None]
     if not known or len(known) != len(durations):
         return best
+    if sum(known) <= 0:
+        return None  # a clock that jumped: no time that something takes
     how = "this one call's kernel duration in the trace"
     return Time(us=sum(known), how=how if len(known) == 1 else "sum of this one call's kernel durations in the trace")
 

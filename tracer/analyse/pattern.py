@@ -39,7 +39,7 @@ def _short_of_k(tiling: Tiling, units: int, launched: int | None) -> Advice | No
         "idle": units - tiling.blocks,
         "units": units,
         "steps": tiling.k_steps,
-        "split": split,
+        "split": split * tiling.tile.split_k,
         "after": tiling.blocks * split,
     }
     return Advice(pattern=ShapePattern.SHORT_OF_K_PARALLELISM, text_key="advice.short_of_k", values=values)

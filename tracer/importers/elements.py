@@ -19,7 +19,7 @@ from tracer.importers.boundaries import (
     skip_filler,
 )
 from tracer.importers.losses import Losses
-from tracer.importers.salvage import other_value, repair
+from tracer.importers.salvage import TOO_DEEP, deep_value_end, other_value, repair
 
 T = TypeVar("T")
 
@@ -230,6 +230,13 @@ class SliceReader:
         self, text: bytes, at: int, after: list[re.Match[bytes]], base: int, final: bool
     ) -> tuple[int, list[Any]]:
         """Repairs the element that begins at `at`, or counts it as lost. Returns where reading goes on."""
+        limit = after[0].start() if after else len(text)
+        deep = None
+        if text.count(b"[", at, limit) + text.count(b"{", at, limit) >= TOO_DEEP:
+            deep = deep_value_end(text, at)
+        if deep is not None:
+            self._losses.add("events that could not be read", byte=base + at, detail="nested too deeply")
+            return deep, []
         if text[at : at + 1] != b"{":
             used = other_value(text[at : at + _OTHER_VALUE_BYTES])
             if used is not None:

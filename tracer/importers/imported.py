@@ -126,7 +126,7 @@ class ImportedTrace:
             capture=self.capture,
             inputs=inputs,
             kernel_counts=self._kernel_counts,
-            timings=(spread(pick.alike, what),),
+            timings=(spread(pick.alike, what),) if pick.alike else (),
             recorded_at=recorded_at(joined.timeline),
         )
 
@@ -170,11 +170,10 @@ def open_trace(path: Path, capture_path: Path | None = None, progress: Progress 
     if capture_path is None:
         return ImportedTrace(path, joined)
     timeline = read_timeline(capture_path, progress=progress)
-    damage = timeline.losses.entries()  # before its launches are linked: in a capture they lead to no kernel
-    capture = Capture(join(timeline), joined)
+    # before its launches are linked: in a capture they lead to no kernel, and it runs none
+    damage = [loss for loss in timeline.losses.entries() if loss.what != NO_KERNELS]
+    capture = Capture(join(timeline), joined, damaged=bool(damage))
     for loss in damage:
-        if loss.what == NO_KERNELS:
-            continue  # a capture runs none
         joined.timeline.losses.add(f"in the capture's trace: {loss.what}", loss.count, detail=loss.detail)
     if capture.empty:
         joined.timeline.losses.add(capture.empty, detail=writable(str(capture_path)))

@@ -226,7 +226,7 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
     )
     if min(kernels.duration_us, default=1.0) <= 0:
         losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
-        losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - timeline.untimed_kernels)
+        losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - len(timeline.untimed))
     begun = [*calls.start_us, NO_TIME]  # the last one answers for NONE
     begun_of = [begun[call] for call in joined.call]
     waits = [start - begin for start, begin in zip(kernels.start_us, begun_of, strict=True)]  # infinite: not known

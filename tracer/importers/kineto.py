@@ -43,6 +43,7 @@ _NO_LIST = re.compile(rb'"traceEvents"\s*:\s*[^\s\[]')
 UNREAD = "events of categories that are not read"
 #: every event is of one of these; a complete event of no category is by another tool, or damaged
 _READ = frozenset(KNOWN_CATEGORIES) - {""}
+_NO_EXTENT = "nothing is found in them by its time"
 #: categories that are not read, of which the names are told
 _TOLD_CATEGORIES = 5
 #: events of one kind that are handled together: they come a few at a time
@@ -153,6 +154,9 @@ class KinetoReader:
             self._losses.add(NO_START, lacking, from_byte=self._offset)
             self._timeline.lacks_starts |= kind == "kernel"
             events = [msgspec.structs.replace(own, ts=NO_TIME) if own.ts != own.ts else own for own in events]
+        if kind == "frame" and math.isnan(sum(event.dur for event in events)):
+            lacking = sum(event.dur != event.dur for event in events)
+            self._losses.add("Python functions without a duration", lacking, from_byte=self._offset, detail=_NO_EXTENT)
         if kind == "frame" and self._shortest_frame_us:
             shortest = self._shortest_frame_us
             long = [event for event in events if event.dur >= shortest]

@@ -55,7 +55,7 @@ class ColumnFiller:
             ("kernels whose duration is no time (counted as 0 µs)", _endless),
         ):
             if odd := find(durations):
-                timeline.untimed_kernels += len(odd)
+                timeline.untimed.update(len(kernels) + row for row in odd)
                 byte = max(byte for row, byte in places if row <= odd[0])
                 timeline.losses.add(what, len(odd), from_byte=byte)
                 for row in odd:
@@ -145,7 +145,7 @@ class ColumnFiller:
 
     def _place(self, value: Number) -> int:
         whole = number(value, int)
-        return whole if whole is not None else -2 - self._timeline.names[str(value)]
+        return whole if whole is not None else -2 - self._timeline.places[str(value)]
 
 
 def _extend(whole: Sequence[array[Any]], by: Sequence[array[Any]]) -> None:

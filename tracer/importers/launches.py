@@ -176,7 +176,7 @@ def launch(
         block=shape.block if len(shape.block) == 3 else None,
         resources=resources_of(joined, row, shape),
         start_ns=nanoseconds(kernels.start_us[row], origin_us),
-        duration_us=kernels.duration_us[row],
+        duration_us=None if row in timeline.untimed else kernels.duration_us[row],
         device=kernels.device[row],
         stream=kernels.stream[row],
         correlation=stated_id(correlation),
@@ -226,6 +226,6 @@ def why_no_stack(joined: Joined, row: int) -> str | None:
             f"{call} replayed it as part of a graph; the stack that led to it stands in the trace of the graph's "
             "capture (--capture-trace)"
         )
-    if not len(timeline.frames):
+    if not timeline.events.get("python_function"):
         return "the trace holds no Python functions (with_stack was off)"
     return f"no Python function of the trace is open around {call} on its thread"

@@ -28,7 +28,7 @@ class Pick(msgspec.Struct, frozen=True, kw_only=True):
         kind: "kernel", "op" or "frame".
         name: of the kernel, operator or frame.
         rows: the kernels on the page, in order of start.
-        alike: for each call or execution like this one, its time in µs (itself included).
+        alike: for each call or execution like this one whose time is known, that time in µs (itself included).
         us: the time of all of them.
     """
 
@@ -60,8 +60,9 @@ def pick_kernels(joined: Joined, stacks: KernelStacks, patterns: Sequence[str]) 
     for rows in group_rows(joined, stacks):
         name = timeline.names.values_[kernels.name[rows[0]]]
         if fits(name):
-            times = tuple(kernels.duration_us[row] for row in rows)
-            found.append(Pick(kind="kernel", name=name, rows=(rows[0],), alike=times))
+            timed = [row for row in rows if row not in timeline.untimed]
+            times = tuple(kernels.duration_us[row] for row in timed)
+            found.append(Pick(kind="kernel", name=name, rows=((timed or rows)[0],), alike=times))
     return found
 
 
@@ -89,8 +90,9 @@ def pick_spans(joined: Joined, capture: Capture | None, kind: str, patterns: Seq
         alike.setdefault((names[key], tuple(kernels.name[row] for row in rows)), []).append(rows)
     best: dict[str, Pick] = {}
     for (name, _), instances in alike.items():
-        times = tuple(math.fsum(kernels.duration_us[row] for row in rows) for rows in instances)
-        pick = Pick(kind=kind, name=name, rows=tuple(instances[0]), alike=times)
+        timed = [rows for rows in instances if joined.timeline.untimed.isdisjoint(rows)]
+        times = tuple(math.fsum(kernels.duration_us[row] for row in rows) for rows in timed)
+        pick = Pick(kind=kind, name=name, rows=tuple((timed or instances)[0]), alike=times)
         if name not in best or pick.us > best[name].us:
             best[name] = pick
     return sorted(best.values(), key=lambda pick: -pick.us)

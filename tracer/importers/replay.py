@@ -20,6 +20,7 @@ from tracer.importers.timeline import NO_TIME, Interner, launches_graph, launche
 #: what is said of a trace that --capture-trace should not have named, and why
 NO_CAPTURE = "the trace given with --capture-trace holds no capture"
 _ALL_RAN = f"{NO_CAPTURE}: every launch call in it ran its kernel"
+_AS_FAR = ", as far as it could be read"
 _NO_CALLS = f"{NO_CAPTURE}: no call in it launches a kernel by itself"
 
 
@@ -76,7 +77,8 @@ class Capture:
         empty: why the trace holds no capture, where no launch call in it led to no kernel; else None.
     """
 
-    def __init__(self, joined: Joined, replayed: Joined) -> None:
+    def __init__(self, joined: Joined, replayed: Joined, *, damaged: bool = False) -> None:
+        """Args: both, and whether part of the capture's trace could not be read."""
         self.joined = joined
         self.replays: list[Replay] = []
         self._matches: dict[int, Match] = {}
@@ -86,7 +88,7 @@ class Capture:
             calls, names = joined.timeline.calls, joined.timeline.names.values_
             seen = {names[name] for name in set(calls.name)}
             own = any(launches_kernel(name) and not launches_graph(name) for name in seen)
-            self.empty = _ALL_RAN if own else _NO_CALLS
+            self.empty = (_ALL_RAN if own else _NO_CALLS) + (_AS_FAR if damaged else "")
         for call, rows in graph_launches(replayed).items():
             self._compare(replayed, call, rows, launches)
 

@@ -176,8 +176,8 @@ def _rocpd_kernels(database: _Database, suffix: str, process: int, timeline: Tim
                 device=whole(device) or 0,
                 stream=whole(stream_id) or 0,
                 correlation=_of_process(whole(stack), process),
-                grid=(gx or 0, gy or 0, gz or 0),
-                block=(bx or 0, by or 0, bz or 0),
+                grid=tuple(whole(extent) or 0 for extent in (gx, gy, gz)),
+                block=tuple(whole(extent) or 0 for extent in (bx, by, bz)),
                 lds_bytes=whole(lds),
                 scratch_bytes=whole(scratch),
                 vgprs=whole(vgprs),
@@ -270,6 +270,7 @@ def _read_rpd(database: _Database, losses: Losses) -> Timeline:
             LEFT JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id
         """
         for name, begin, end, pid, tid, operation, *sizes in database.rows(query, losses, "runtime calls"):
+            sizes = [whole(extent) for extent in sizes]
             known = None not in sizes
             add_call(
                 timeline,

@@ -18,7 +18,7 @@ from tracer.importers.columns import column, put
 from tracer.importers.elements import Elements
 from tracer.importers.enclosing import count_text_around
 from tracer.importers.losses import Losses
-from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Dispatch, Symbol
+from tracer.importers.rocprof_events import Agent, ApiCall, ApiKind, Copy, Correlation, Dispatch, DispatchInfo, Symbol
 from tracer.importers.rows import whole
 from tracer.importers.salvage import with_whole_pairs
 from tracer.importers.timeline import (
@@ -114,6 +114,7 @@ class RocprofReader:
         kernels, shapes, agents = self._timeline.kernels, self._shapes, self._agents
         infos = [item.dispatch_info for item in items]
         own = [self._kernels[process, info.kernel_id] for info in infos]
+        first = len(kernels)
         put(kernels.name, own)
         lacking = [row for row, item in enumerate(items) if MISSING in (item.start_timestamp, item.end_timestamp)]
         starts = self._us([item.start_timestamp for item in items])
@@ -123,7 +124,7 @@ class RocprofReader:
             if items[row].start_timestamp == MISSING:
                 starts[row] = NO_TIME
                 self._timeline.lacks_starts = True
-        self._timeline.untimed_kernels += len(lacking)
+        self._timeline.untimed.update(first + row for row in lacking)
         self._timeline.losses.add(NO_DURATION, len(lacking))
         self._timeline.losses.add(NO_START, sum(item.start_timestamp == MISSING for item in items))
         put(kernels.start_us, starts)
@@ -255,16 +256,32 @@ def _loosener(kind: type) -> Callable[[dict[str, Any], int], Any]:
         try:
             return msgspec.convert(value, kind, strict=False)
         except (msgspec.ValidationError, ValueError):
-            if kind is not Dispatch or not isinstance(value.get("dispatch_info"), dict):
-                return None
-        # a kernel is kept also where its times can't be read
-        times = {key: MISSING if (own := whole(value.get(key))) is None else own for key in _TIMES}
-        try:
-            return msgspec.convert({**value, **times}, kind, strict=False)
-        except (msgspec.ValidationError, ValueError):
-            return None
+            return _nearest_dispatch(value) if kind is Dispatch else None
 
     return loosen
+
+
+def _nearest_dispatch(value: dict[str, Any]) -> Dispatch | None:
+    """A kernel is kept whatever of it can't be read, as far as it says that it is one."""
+    given = value.get("dispatch_info")
+    if not any(key in value for key in ("dispatch_info", *_TIMES)):
+        return None
+    kept = {}
+    for field in msgspec.structs.fields(DispatchInfo):
+        try:
+            kept[field.name] = msgspec.convert((given or {})[field.name], field.type, strict=False)
+        except (msgspec.ValidationError, ValueError, KeyError, TypeError):
+            continue
+    kept.setdefault("kernel_id", -1)
+    start, end = (whole(None if type(own := value.get(key)) is bool else own) for key in _TIMES)
+    correlation = value.get("correlation_id")
+    internal = whole(correlation.get("internal")) if isinstance(correlation, dict) else None
+    return Dispatch(
+        dispatch_info=DispatchInfo(**kept),
+        start_timestamp=MISSING if start is None else start,
+        end_timestamp=MISSING if end is None else end,
+        correlation_id=Correlation(internal or 0),
+    )
 
 
 def read_rocprof_json(blocks: Iterable[bytes], losses: Losses) -> Timeline:

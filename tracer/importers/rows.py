@@ -68,7 +68,7 @@ def add_kernel(timeline: Timeline, row: KernelRow) -> None:
     duration = row.duration_ns
     if duration is None:
         if row.begin_ns is None or row.end_ns is None:
-            timeline.untimed_kernels += 1
+            timeline.untimed.add(len(kernels))
             timeline.losses.add(NO_DURATION)
             duration = 0.0
         else:

@@ -32,6 +32,10 @@ _QUOTES = "unescaped quotes or backslashes in a string (repaired)"
 _COMMA = "a comma is missing inside an event (repaired)"
 _HALF_PAIR = "half of a surrogate pair in a string (replaced)"
 
+#: brackets, and whole strings, in which they are none
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+#: values nested more deeply may be more than a decoder can follow
+TOO_DEEP = 500
 _LENIENT = json.JSONDecoder(strict=False)
 
 
@@ -127,6 +131,21 @@ def repair(piece: bytes) -> Repaired:
     if _control_inside(text):
         problems.append("control characters in a string (kept)")
     return Repaired(value, tuple(problems), None if problems[:1] == [_UTF8] else len(text[:end].encode()))
+
+
+def deep_value_end(text: bytes, at: int) -> int | None:
+    """Where an object or list that begins at a place ends, if it is nested too deeply to be decoded; else None."""
+    depth = deepest = 0
+    for found in _BRACKETS.finditer(text, at):
+        bracket = found.group()
+        if bracket in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in b"]}":
+            depth -= 1
+            if depth == 0:
+                return found.end() if deepest >= TOO_DEEP else None
+    return None
 
 
 def other_value(piece: bytes) -> int | None:

@@ -163,7 +163,8 @@ class Timeline:
         copies_us: (device, start, duration) of copies and fills, for the time a device was busy.
         devices: as described by the trace.
         base_ns: nanoseconds since the epoch (or boot) at time 0 of the columns.
-        untimed_kernels: how many kernels state no duration; they stand with 0 µs.
+        untimed: rows of the kernels that state no duration; they stand with 0 µs.
+        places: names of devices and streams that are no numbers; they stand for -2, -3, ...
         lacks_starts: whether there are kernels that state no start; theirs is NO_TIME.
         events: how many events of each category the file holds.
         recognised: whether the text around the events, or the header, says that this is a trace.
@@ -184,7 +185,8 @@ class Timeline:
         self.copies_us: list[tuple[int, float, float]] = []
         self.devices: tuple[SeenDevice, ...] = ()
         self.base_ns = 0
-        self.untimed_kernels = 0
+        self.untimed: set[int] = set()
+        self.places: Interner[str] = Interner()
         self.lacks_starts = False
         self.events: dict[str, int] = {}
         self.recognised = False

@@ -37,7 +37,7 @@ def marks(point: RooflinePoint, label: Label) -> list[Mark]:
     """The points of a roofline: what was measured, what somebody quotes, and the roof over this intensity."""
     drawn = []
     for us, key in ((point.measured_us, "measured"), (point.quoted_us, "quoted"), (point.floor_us, "roof")):
-        if us:
+        if us is not None and us > 0:
             drawn.append(Mark(point.work.flops / us * 1e6, label(f"plot.{key}"), key))
     return drawn
 
