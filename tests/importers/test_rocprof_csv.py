@@ -99,6 +99,16 @@ def test_a_name_with_quotes_that_are_not_doubled_is_read_as_it_was_meant_and_cou
     assert (timeline.kernels.device[1], timeline.kernels.correlation[1]) == (4, 5)
 
 
+@pytest.mark.parametrize("after", [1, 3, 3000])
+def test_a_name_whose_quote_is_not_closed_costs_its_own_row_alone(after: int) -> None:
+    broken = row("?").replace('"?"', '"k(int*)')
+    assert broken != row("?")
+    text = "\n".join([HEADER, row(), broken, *[row(f"after {n}") for n in range(after)]])
+    timeline = read(text)
+    assert [name for name, _, _ in kernels(timeline)] == ["k", *[f"after {n}" for n in range(after)]]
+    assert lost(timeline) == {"rows that could not be read": 1}
+
+
 def test_a_row_with_more_columns_than_the_header_is_not_taken_for_another_kernel() -> None:
     timeline = read(f"{HEADER}\n{row(agent='1,2')}\n{row()}\n")
     assert kernels(timeline) == [("k", 0.0, 2.0)]

@@ -72,15 +72,20 @@ def columns_of(header: str) -> dict[str, int] | None:
 
 
 class _Lines:
-    """Lines of text; `line` is the one read last, `offset` its first byte."""
+    """Lines of text; `line` is the one read last, `offset` its first byte, `taken` all since it was emptied."""
 
     def __init__(self, blocks: Iterable[bytes], losses: Losses) -> None:
         self._blocks = blocks
         self._losses = losses
         self.offset = 0
         self.line = ""
+        self.taken: list[tuple[int, str]] = []
+        self._iterated = self._lines()
 
     def __iter__(self) -> Iterator[str]:
+        return self._iterated
+
+    def _lines(self) -> Iterator[str]:
         rest = b""
         at = 0
         for block in self._blocks:
@@ -90,10 +95,12 @@ class _Lines:
                 self.offset = at
                 at += len(line) + 1
                 self.line = self._text(line)
+                self.taken.append((self.offset, self.line))
                 yield self.line + "\n"
         if rest:
             self.offset = at
             self.line = self._text(rest)
+            self.taken.append((self.offset, self.line))
             yield self.line
 
     def _text(self, line: bytes) -> str:
@@ -147,31 +154,49 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
     seen: set[tuple[int | None, ...]] = set()
     table = csv.reader(lines)
     while True:
+        lines.taken = []
         try:
             values = next(table)
         except StopIteration:
             break
-        except csv.Error as error:
-            losses.add("rows that could not be read", byte=lines.offset, detail=str(error))
-            continue
+        except csv.Error:
+            values = []
+            table = csv.reader(lines)  # what the other one had taken in, it would give again
         if columns is None:
             columns, width = columns_of(_joined(values)), len(values)
             timeline.recognised = columns is not None
             continue
-        if not values:
-            continue
-        if len(values) > width or (len(values) == width and _quoted_badly(values[columns["name"]], lines.line)):
-            repaired = _with_whole_name(lines.line, columns["name"], width)
-            if repaired is None:
-                losses.add("rows that could not be read", byte=lines.offset, detail=f"{len(values)} of {width} columns")
-                continue
-            losses.add("unescaped quotes or backslashes in a string (repaired)", byte=lines.offset)
-            values = repaired
-        if len(values) < width:  # cut short: its last number may have lost digits
-            losses.add("rows that could not be read", byte=lines.offset, detail=f"{len(values)} of {width} columns")
-            continue
-        _add(timeline, _Row(columns, values), seen, lines.offset)
+        rows = [(lines.offset, lines.line, values)]
+        if len(lines.taken) > 1 and (len(values) != width or _quoted_badly(values[columns["name"]], lines.line)):
+            # a quote that is not closed has taken other rows along
+            rows = [(offset, line, _values(line)) for offset, line in lines.taken]
+        for offset, line, own in rows:
+            whole_row = _whole_row(own, line, offset, columns["name"], width, losses)
+            if whole_row:
+                _add(timeline, _Row(columns, whole_row), seen, offset)
     return timeline
+
+
+def _values(line: str) -> list[str]:
+    """The values of a line that is a row by itself."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return [line]
+
+
+def _whole_row(values: list[str], line: str, offset: int, name: int, width: int, losses: Losses) -> list[str] | None:
+    """The values of a row, repaired where its name has quotes of its own; None where it is empty, or lost."""
+    if len(values) > width or (len(values) == width and _quoted_badly(values[name], line)):
+        repaired = _with_whole_name(line, name, width)
+        if repaired is not None:
+            losses.add("unescaped quotes or backslashes in a string (repaired)", byte=offset)
+            return repaired
+    if values and (len(values) != width or _quoted_badly(values[name], line)):
+        # cut short, its last number may have lost digits
+        losses.add("rows that could not be read", byte=offset, detail=f"{len(values)} of {width} columns")
+        return None
+    return values
 
 
 def _quoted_badly(name: str, line: str) -> bool:
