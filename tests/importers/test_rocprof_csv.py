@@ -109,6 +109,12 @@ def test_a_name_whose_quote_is_not_closed_costs_its_own_row_alone(after: int) ->
     assert lost(timeline) == {"rows that could not be read": 1}
 
 
+def test_a_line_longer_than_any_row_is_counted_as_one_that_could_not_be_read() -> None:
+    timeline = read("\n".join([HEADER, row(), row("k" * 200_000), row("after")]), 1 << 16)
+    assert [name for name, _, _ in kernels(timeline)] == ["k", "after"]
+    assert lost(timeline) == {"rows that could not be read": 1}
+
+
 def test_a_row_with_more_columns_than_the_header_is_not_taken_for_another_kernel() -> None:
     timeline = read(f"{HEADER}\n{row(agent='1,2')}\n{row()}\n")
     assert kernels(timeline) == [("k", 0.0, 2.0)]

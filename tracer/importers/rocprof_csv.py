@@ -160,7 +160,7 @@ def read_rocprof_csv(blocks: Iterable[bytes], losses: Losses) -> Timeline:
         except StopIteration:
             break
         except csv.Error:
-            values = []
+            values = [lines.line]  # no row of this table
             table = csv.reader(lines)  # what the other one had taken in, it would give again
         if columns is None:
             columns, width = columns_of(_joined(values)), len(values)
