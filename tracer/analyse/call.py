@@ -5,8 +5,6 @@ A record and its paths in; the roofline, the subjects of `implications` and the 
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 
 from tracer.analyse.pattern import advise
@@ -162,18 +160,13 @@ def tiling_of(record: CaptureRecord, kernel: KernelReport) -> Tiling | None:
     best = _best_name(kernel)
     if best is None or best.family not in COLUMN_MAJOR:
         return cut(problem, tile)
-    turned, straight, launched = cut(problem.turn(), tile), cut(problem, tile), _blocks(kernel)
+    turned, straight, launched = cut(problem.turn(), tile), cut(problem, tile), kernel.launch.blocks
     return straight if launched == straight.blocks != turned.blocks else turned
 
 
 def _best_name(kernel: KernelReport) -> DecodedName | None:
     """The instance's name where there is one, else the kernel's."""
     return kernel.instance_decoded if kernel.instance_decoded and kernel.instance_decoded.known else kernel.decoded
-
-
-def _blocks(kernel: KernelReport) -> int | None:
-    """Blocks of a kernel's launch, where its grid is known."""
-    return math.prod(kernel.launch.grid) if kernel.launch.grid is not None else None
 
 
 def subject_of(record: CaptureRecord, kernel: KernelReport, known: KnownDevice | None, work: Work | None) -> Subject:
@@ -214,6 +207,6 @@ def advice_of(
         return ()
     tiled = ((kernel, tiling_of(record, kernel)) for kernel in kernels)
     kernel, tiling = next((pair for pair in tiled if pair[1] is not None), (None, None))
-    launched = _blocks(kernel) if kernel else None
+    launched = kernel.launch.blocks if kernel else None
     units = record.target.compute_units
     return advise(point, tiling, units, launched=launched, vendor=known.device.vendor)

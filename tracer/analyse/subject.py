@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,7 +57,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def launched(self) -> int | None:
         """Blocks of the launch, where its grid is known."""
-        return math.prod(self.launch.grid) if self.launch.grid is not None else None
+        return self.launch.blocks
 
     @property
     def one_block_a_tile(self) -> bool:

@@ -228,8 +228,8 @@ def _count_losses(timeline: Timeline, joined: Joined) -> None:
         losses.add("kernels with a duration below 0", sum(map((0.0).__gt__, kernels.duration_us)))
         losses.add("kernels with a duration of 0", kernels.duration_us.count(0.0) - len(timeline.untimed))
     begun = [*calls.start_us, NO_TIME]  # the last one answers for NONE
-    begun_of = [begun[call] for call in joined.call]
-    waits = [start - begin for start, begin in zip(kernels.start_us, begun_of, strict=True)]  # infinite: not known
+    # infinite where a start is not known
+    waits = [start - begun[call] for start, call in zip(kernels.start_us, joined.call, strict=True)]
     early = sum(-math.inf < wait < 0 for wait in waits)
     late = sum(_LONG_AFTER_US < wait < math.inf for wait in waits)
     misnamed = 0

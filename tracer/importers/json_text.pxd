@@ -203,6 +203,16 @@ cdef inline Py_ssize_t number_end(Text *text, Py_ssize_t at) noexcept nogil:
     return at
 
 
+cdef inline Py_ssize_t read_digits(Text *text, Py_ssize_t at, uint64_t *into) noexcept nogil:
+    """Behind any digits, which are added to those read before them. Refuses nothing; past 19, some are lost."""
+    cdef uint64_t digits = into[0]
+    while is_digit(peek(text, at)):
+        digits = digits * 10 + (text.start[at] - c'0')
+        at += 1
+    into[0] = digits
+    return at
+
+
 cdef inline Py_ssize_t read_double(Text *text, Py_ssize_t at, double *into) except -2:
     """A number, correctly rounded: one exact division where its digits fit a double, else as Python reads it."""
     cdef Py_ssize_t begin = at, first, point
@@ -211,18 +221,13 @@ cdef inline Py_ssize_t read_double(Text *text, Py_ssize_t at, double *into) exce
     if peek(text, at) == c'-':
         at += 1
     first = at
-    while is_digit(peek(text, at)):
-        digits = digits * 10 + (text.start[at] - c'0')
-        at += 1
+    at = read_digits(text, at, &digits)
     if at == first or (at > first + 1 and text.start[first] == c'0'):
         return -1
     point = at
     if peek(text, at) == c'.':
-        at += 1
-        point = at
-        while is_digit(peek(text, at)):
-            digits = digits * 10 + (text.start[at] - c'0')
-            at += 1
+        point = at + 1
+        at = read_digits(text, point, &digits)
         if at == point:
             return -1
     if at - first <= 19 and digits <= KTRACE_EXACT and peek(text, at) | 32 != c'e':  # 19 digits: none was lost
@@ -242,19 +247,17 @@ cdef inline Py_ssize_t read_double(Text *text, Py_ssize_t at, double *into) exce
 cdef inline Py_ssize_t read_whole(Text *text, Py_ssize_t at, int64_t *into) noexcept nogil:
     """A whole number of up to 18 digits."""
     cdef Py_ssize_t begin = at, first
-    cdef int64_t found = 0
+    cdef uint64_t digits = 0
+    cdef int64_t found
     if peek(text, at) == c'-':
         at += 1
     first = at
-    while is_digit(peek(text, at)):
-        if at == first + 18:
-            return -1
-        found = found * 10 + (text.start[at] - c'0')
-        at += 1
-    if at == first or (at > first + 1 and text.start[first] == c'0'):
+    at = read_digits(text, at, &digits)
+    if at == first or at > first + 18 or (at > first + 1 and text.start[first] == c'0'):
         return -1
     if peek(text, at) == c'.' or peek(text, at) | 32 == c'e':
         return -1
+    found = <int64_t>digits
     into[0] = -found if begin < first else found
     return at
 

@@ -189,9 +189,10 @@ class KinetoReader:
 
     def _take_any(self, events: list[Event]) -> None:
         """Adds events of a batch that holds unusual ones."""
-        complete = [event for event in events if event.ph in ("X", "")]
+        complete = []
         for event in events:
             if event.ph in ("X", ""):
+                complete.append(event)
                 continue
             seen = self._timeline.events
             category = event.cat or NO_CATEGORY

@@ -98,9 +98,8 @@ def add_call(timeline: Timeline, row: CallRow) -> None:
     calls = timeline.calls
     calls.name.append(timeline.names[row.name])
     calls.start_us.append(_since_base(timeline, row.begin_ns))
-    known = row.begin_ns is not None and row.end_ns is not None
     timeline.losses.add(NO_START, int(row.begin_ns is None))
-    calls.duration_us.append((row.end_ns - row.begin_ns) / 1000 if known else 0.0)  # type: ignore[operator]
+    calls.duration_us.append(0.0 if row.begin_ns is None or row.end_ns is None else (row.end_ns - row.begin_ns) / 1000)
     calls.thread.append(timeline.threads[row.process, row.thread])
     calls.correlation.append(MISSING if row.correlation is None else timeline.number(row.correlation))
     calls.external.append(MISSING)

@@ -7,6 +7,7 @@ ceilings computed and pages written from it again at any time, on any machine. F
 from __future__ import annotations
 
 import enum
+import math
 from typing import Any
 
 import msgspec
@@ -313,6 +314,11 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     joined_by: dict[str, str] = {}
     compiled: CompiledKernel | None = None
     count: int = 1
+
+    @property
+    def blocks(self) -> int | None:
+        """Blocks of the grid, where that is known."""
+        return math.prod(self.grid) if self.grid is not None else None
 
 
 class ExceptionInfo(msgspec.Struct, frozen=True):
